@@ -1,0 +1,1 @@
+"""Facts and their types: GPUs, instance types, prices, models, precisions, guides."""

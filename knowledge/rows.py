@@ -1,0 +1,245 @@
+"""The typed rows of `knowledge/data/*.csv`: frozen, units in the names, every row with its source.
+
+`as_of` is the date of the source (YYYY, YYYY-MM or YYYY-MM-DD) and empty where neither a column nor the
+source text has one; it is then shown as "undated".
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Status = Literal["current", "legacy", "unknown"]
+Interconnect = Literal["none", "pcie", "nvlink", "unknown"]
+Purchase = Literal[
+    "payg", "spot", "subscription_1m", "subscription_1y", "subscription_3y", "savings_plan_universal"
+]
+Confidence = Literal["high", "medium", "low"]
+Currency = Literal["CNY", "USD"]
+
+
+class Row(BaseModel):
+    """A row of a fact table; `source` names where every figure of it comes from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    source: str = Field(min_length=3)
+    as_of: str = Field(default="", pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")
+
+
+class Gpu(Row):
+    """A GPU model. Tensor rates are dense (no sparsity), in TFLOPS or TOPS; bandwidths in 1e9 bytes/s."""
+
+    gpu_model: str
+    name_in_docs: str = ""
+    known_as: str = ""
+    architecture: str = ""
+    compute_capability: float | None = None
+    memory_gib: float = Field(gt=0)  # nominal size, as sold
+    usable_memory_mib: int | None = None  # as nvidia-smi shows it, ECC on; empty = unmeasured
+    memory_type: str = ""
+    memory_bandwidth_gbs: float | None = None
+    fp64_tflops: float | None = None
+    fp32_tflops: float | None = None
+    tf32_tflops: float | None = None
+    fp16_tflops: float | None = None
+    bf16_tflops: float | None = None
+    int8_tops: float | None = None
+    fp8_tflops: float | None = None
+    fp4_tflops: float | None = None
+    nvlink_gbs: float | None = None  # both directions together, per GPU, as NVIDIA states it
+    pcie_gen: int | None = None
+    tdp_w: float | None = None
+    ecc: str = ""
+    mig: str = ""
+    sold_on_alibaba_ecs: Literal["current", "legacy", "unknown", "no"]
+    identification: str = ""
+    notes: str = ""
+
+
+class Instance(Row):
+    """One ECS instance type. `gpu_memory_gib` is nominal and per GPU (a slice's own share for vGPU types)."""
+
+    instance_type: str = Field(pattern=r"^ecs\.[a-z0-9.\-]+$")
+    family: str
+    category: Literal["ecs-gpu", "vgpu", "ebm-gpu", "sccgpu"]
+    vcpu: int = Field(gt=0)
+    memory_gib: float = Field(gt=0)
+    gpu_model: str
+    gpu_count: float = Field(gt=0)  # below 1 for vGPU slices
+    gpu_memory_gib: float | None = None
+    interconnect: Interconnect
+    nvlink_gbs_per_gpu: float | None = None
+    network_gbps: float | None = None
+    packet_rate_mpps: float | None = None
+    rdma_gbps: float | None = None
+    local_nvme_gib: float = 0
+    status: Status
+    gpu_model_basis: str = ""
+    second_source: str = ""
+    notes: str = ""
+
+    @property
+    def bare_metal(self) -> bool:
+        return self.category in ("ebm-gpu", "sccgpu")
+
+    @property
+    def whole_gpus(self) -> int:
+        """How many whole GPUs the type has; 0 for a vGPU slice."""
+        return int(self.gpu_count)
+
+
+class Price(Row):
+    """One price as published. `unit` says what `price` counts; only comparable rows enter a ranking."""
+
+    instance_type: str
+    region_id: str = ""
+    purchase: Purchase
+    currency: Currency
+    price: Decimal = Field(gt=0)
+    unit: Literal["hour", "month", "hour_equivalent_730", "percent_of_payg"]
+    product: str = ""
+    confidence: Confidence
+    note: str = ""
+
+    @property
+    def comparable(self) -> bool:
+        """Whether the row may enter a ranking: this very type, a region, instance part only, trusted."""
+        note = self.note.lower()
+        disk_inside = "includes" in note or "disk is inside" in note
+        return (
+            self.product == "ecs"
+            and bool(self.region_id)
+            and self.confidence != "low"
+            and self.unit in ("hour", "month")
+            and not self.instance_type.endswith(".*")
+            and not disk_inside
+            and "derived" not in note
+        )
+
+
+class Region(Row):
+    """An Alibaba Cloud region with the names people use for it."""
+
+    region_id: str
+    name_en: str
+    name_zh: str
+    aliases: tuple[str, ...] = ()
+    mainland: bool
+
+
+class Availability(Row):
+    """A type or family seen in the price list of a region at the source's date; no promise of stock."""
+
+    family_or_type: str
+    region_id: str
+
+
+class Model(Row):
+    """A model's architecture. Counts in 1e9 parameters; layer and head counts as in its config.json."""
+
+    model_id: str
+    display_name: str
+    family: str = ""
+    aliases: tuple[str, ...] = ()
+    kind: Literal[
+        "llm", "moe-llm", "vlm", "embedding", "reranker", "vision", "diffusion", "video", "asr", "tts"
+    ]
+    params_total_b: float | None = None
+    params_active_b: float | None = None
+    num_layers: int | None = None
+    hidden_size: int | None = None
+    intermediate_size: int | None = None
+    num_attention_heads: int | None = None
+    num_kv_heads: int | None = None
+    head_dim: int | None = None
+    vocab_size: int | None = None
+    tie_word_embeddings: bool | None = None
+    attention: Literal["", "mha", "gqa", "mqa", "mla", "hybrid"] = ""
+    kv_lora_rank: int | None = None
+    q_lora_rank: int | None = None
+    qk_rope_head_dim: int | None = None
+    qk_nope_head_dim: int | None = None
+    v_head_dim: int | None = None
+    sliding_window: int | None = None
+    full_attention_layers: int | None = None
+    sliding_layers: int | None = None
+    linear_layers: int | None = None
+    linear_state_note: str = ""
+    num_experts: int | None = None
+    experts_per_token: int | None = None
+    num_shared_experts: int | None = None
+    moe_intermediate_size: int | None = None
+    dense_layers: int | None = None
+    max_position_embeddings: int | None = None
+    native_dtype: str = ""
+    released: str = ""
+    license: str = ""
+    kv_bytes_per_token_bf16: float | None = None
+    kv_window_bytes_per_seq_bf16: float | None = None
+    linear_state_bytes_per_seq_fp32: float | None = None
+    computed_params_b: float | None = None
+    computed_active_b: float | None = None
+    check: str = ""
+    note: str = ""
+
+
+class Precision(Row):
+    """A weight or KV-cache format. Bits are per weight of the tensors that the format covers."""
+
+    name: str
+    display_name: str
+    aliases: tuple[str, ...] = ()
+    category: Literal["float", "int", "gguf", "kv-cache"]
+    block_bits: float | None = None  # bits per covered weight, scales included
+    effective_bits: float | None = None  # whole-file average where published (GGUF)
+    bits_formula: str = ""
+    activation_bits: str = ""
+    unquantized_tensors: str = ""
+    min_compute_capability: float | None = None  # runs at all in some engine
+    native_compute_capability: float | None = None  # runs on tensor cores of its own width
+    compute_dtype: Literal["fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", ""] = ""
+    engines: str = ""
+    capability_note: str = ""
+    kv_cache_note: str = ""
+    note: str = ""
+
+
+class Claim(Row):
+    """A claim that circulates in articles, with the verdict and the right value."""
+
+    claim_id: str
+    claim: str
+    verdict: Literal["right", "wrong", "misleading", "unverifiable"]
+    right_value: str
+
+
+class Compatibility(Row):
+    """One fact of what goes with what: CUDA, driver, PyTorch, GPU, engine, image."""
+
+    kind: str
+    key: str
+    value: str
+    note: str = ""
+
+
+class GpuAlias(BaseModel):
+    """Another way to write a GPU's name; `gpu_model` is empty where the alias names no certain card."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    alias: str
+    gpu_model: str = ""
+    note: str = ""
+
+
+class ModelAlias(BaseModel):
+    """Another way to write a model's name; `model_id` is empty where it is known to be unknown."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    alias: str
+    model_id: str = ""
+    basis: str = ""
