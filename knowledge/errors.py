@@ -16,9 +16,7 @@ class AdvisorError(Exception):
 class InputError(AdvisorError):
     """What was given cannot be used; says which field, what is allowed, and near matches for names."""
 
-    def __init__(
-        self, field: str, given: object, allowed: str, suggestions: Sequence[str] = ()
-    ) -> None:
+    def __init__(self, field: str, given: object, allowed: str, suggestions: Sequence[str] = ()) -> None:
         self.field = field
         self.given = given
         self.allowed = allowed

@@ -37,7 +37,7 @@ class Gpu(Row):
     known_as: str = ""
     architecture: str = ""
     compute_capability: float | None = None
-    memory_gib: float = Field(gt=0)  # nominal size, as sold
+    memory_gib: float | None = Field(default=None, gt=0)  # nominal size, as sold
     usable_memory_mib: int | None = None  # as nvidia-smi shows it, ECC on; empty = unmeasured
     memory_type: str = ""
     memory_bandwidth_gbs: float | None = None
@@ -131,10 +131,13 @@ class Region(Row):
 
 
 class Availability(Row):
-    """A type or family seen in the price list of a region at the source's date; no promise of stock."""
+    """A type or family seen in the price list of a region at the source's date; no promise of stock.
+
+    `region_id` is empty where a document says that a family is sold in some regions without naming them.
+    """
 
     family_or_type: str
-    region_id: str
+    region_id: str = ""
 
 
 class Model(Row):

@@ -1,0 +1,1 @@
+"""The one agent: reading questions, choosing tools, writing answers, checking that every figure is grounded."""

@@ -1,0 +1,1 @@
+"""Text to intent and slots, in English and Chinese, over a whole conversation."""

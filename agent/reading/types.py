@@ -1,0 +1,81 @@
+"""What a conversation says: the `Reading` that the planner and the writers work from."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from tools.contracts.sizing import SizingRequest
+
+Language = Literal["en", "zh"]
+Intent = Literal[
+    "size",  # which instance for a workload, budgets and follow-ups included
+    "memory",  # how much memory, does it fit on this card
+    "speed",  # tokens per second, latency, how many users, training time
+    "cost",  # what does this type / job cost
+    "buying",  # spot, subscription, savings plan, reserved instance, stopping, refunds
+    "compare",  # two or more GPUs, families or types side by side
+    "lookup",  # facts of one instance type, family, GPU, model or precision
+    "naming",  # what the parts of a name mean, does this type exist
+    "region",  # where sold, cheapest region, stock
+    "interconnect",  # NVLink, PCIe, RDMA, multi-node
+    "troubleshoot",  # an error or symptom
+    "howto",  # drivers, environment, storage, monitoring, tuning, deployment, concepts
+    "claim",  # a circulating claim to confirm or correct
+    "vague",  # wants a GPU, says too little
+    "greeting",
+    "reset",
+    "out_of_scope",
+    "injection",
+    "empty",  # nothing readable: blank, emoji only
+]
+
+
+class Mention(BaseModel):
+    """A name found in the text: how it was written and what it is."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal[
+        "model", "gpu", "instance", "phantom_instance", "family", "phantom_family", "region", "precision"
+    ]
+    text: str
+    name: str  # canonical; for phantom_* the normalised text
+    negated: bool = False
+    near: tuple[str, ...] = ()
+
+
+class Slot(BaseModel):
+    """One slot of the request: its value, how sure the reading is (0..1), and the turn that said it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    value: str | int | float | bool | tuple[str, ...]
+    confidence: float = Field(ge=0, le=1)
+    turn: int
+    text: str = ""  # the words it was read from
+
+
+class Reading(BaseModel):
+    """The whole conversation as read after its last user turn."""
+
+    model_config = ConfigDict(frozen=True)
+
+    language: Language
+    intent: Intent
+    intents: tuple[Intent, ...] = ()  # further intents of the same question, main one excluded
+    question: str  # the last user turn, trimmed and bounded
+    request: SizingRequest
+    slots: dict[str, Slot] = {}  # by field of SizingRequest; only what the user said
+    mentions: tuple[Mention, ...] = ()
+    topics: tuple[str, ...] = ()  # stable tags: spot, subscription, nvlink, ecc, bf16, fp8, driver, storage …
+    claims: tuple[str, ...] = ()  # claim ids of `knowledge/data/claims.csv` and built-in premise codes
+    pasted: Literal["", "log", "config", "nvidia_smi", "code"] = ""
+    pasted_text: str = ""
+    follow_up: bool = False
+    changed: tuple[str, ...] = ()  # slots that the last turn changed
+    hours: float | None = None  # of a job or a month, as said
+    count: int | None = None  # machines of a named type
+    token_price: bool = False  # asks per million tokens
+    search_query: str = ""  # text for the guide search; "" = no guide needed

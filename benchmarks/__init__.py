@@ -1,0 +1,1 @@
+"""Accuracy against published measurements, and latency of the built-in answer."""

@@ -1,0 +1,397 @@
+"""The catalog: fact tables behind questions by name, family, GPU and region; tables load on first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from functools import cache, cached_property
+from pathlib import Path
+
+from knowledge.errors import InputError, NotKnown
+from knowledge.load import DATA_DIR, load_rows
+from knowledge.names import near, normal, normal_gpu, strip_quantization
+from knowledge.rows import (
+    Availability,
+    Claim,
+    Compatibility,
+    Gpu,
+    GpuAlias,
+    Instance,
+    Model,
+    ModelAlias,
+    Precision,
+    Price,
+    Purchase,
+    Region,
+)
+
+# The lowest ratio of usable to nominal memory measured on current data-centre cards; used where a
+# card's usable memory was not measured, and labelled as derived.
+USABLE_RATIO = 0.917
+_AMBIGUOUS_GPU = {"a100": "A100-80GB", "v100": "V100-16GB", "a800": "A800-80GB", "h20": "H20-96GB"}
+_CHAT_ENDINGS = ("", "instruct", "chat", "it", "instructv0.1", "chathf", "base")
+
+
+class Catalog:
+    """Read-only facts of one data folder. Methods raise `InputError` for names nobody knows, with near
+    matches, and `NotKnown` where a name is known but the fact is missing."""
+
+    def __init__(self, folder: Path = DATA_DIR) -> None:
+        self._folder = folder
+
+    # Tables
+
+    @cached_property
+    def instances(self) -> tuple[Instance, ...]:
+        return load_rows(Instance, self._folder / "instances.csv")
+
+    @cached_property
+    def gpus(self) -> tuple[Gpu, ...]:
+        return load_rows(Gpu, self._folder / "gpus.csv")
+
+    @cached_property
+    def models(self) -> tuple[Model, ...]:
+        return load_rows(Model, self._folder / "models.csv")
+
+    @cached_property
+    def precisions(self) -> tuple[Precision, ...]:
+        return load_rows(Precision, self._folder / "precisions.csv")
+
+    @cached_property
+    def prices(self) -> tuple[Price, ...]:
+        return load_rows(Price, self._folder / "prices.csv")
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        return load_rows(Region, self._folder / "regions.csv")
+
+    @cached_property
+    def availability(self) -> tuple[Availability, ...]:
+        return load_rows(Availability, self._folder / "availability.csv")
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        return load_rows(Claim, self._folder / "claims.csv")
+
+    @cached_property
+    def compatibility(self) -> tuple[Compatibility, ...]:
+        return load_rows(Compatibility, self._folder / "compatibility.csv")
+
+    @cached_property
+    def gpu_aliases(self) -> tuple[GpuAlias, ...]:
+        return load_rows(GpuAlias, self._folder / "gpu_aliases.csv")
+
+    @cached_property
+    def model_aliases(self) -> tuple[ModelAlias, ...]:
+        return load_rows(ModelAlias, self._folder / "model_aliases.csv")
+
+    # Instance types
+
+    @cached_property
+    def _instances_by_name(self) -> dict[str, Instance]:
+        return {row.instance_type: row for row in self.instances}
+
+    def instance(self, name: str) -> Instance:
+        """The instance type of this name: exact, without `ecs.`, in any case."""
+        key = name.strip().lower().replace("_", "-")
+        key = key if key.startswith("ecs.") else f"ecs.{key}"
+        if key in self._instances_by_name:
+            return self._instances_by_name[key]
+        raise InputError("instance_type", name, "a known instance type", self.near_instances(name))
+
+    def near_instances(self, name: str, limit: int = 5) -> list[str]:
+        """Known types close to a phantom name: those of its family first, nearest name first."""
+        key = name.strip().lower().removeprefix("ecs.")
+        family = self.family_of(key)
+        in_family = [row.instance_type for row in self.instances if family and row.family == family]
+        found = near(key, [item.removeprefix("ecs.") for item in in_family], limit)
+        if len(found) < limit:
+            everything = [row.instance_type.removeprefix("ecs.") for row in self.instances]
+            found += [item for item in near(key, everything, 2 * limit) if item not in found]
+        return [f"ecs.{item}" for item in found[:limit]]
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(row.family for row in self.instances))
+
+    def family_of(self, name: str) -> str | None:
+        """The family that an instance-type name starts with, known or not as a type; None without one."""
+        key = name.strip().lower().removeprefix("ecs.")
+        fitting = [family for family in self.families if re.match(rf"{re.escape(family)}(?![a-z0-9])", key)]
+        return max(fitting, key=len, default=None)
+
+    def in_family(self, family: str) -> tuple[Instance, ...]:
+        """All types of a family; `InputError` with near families for an unknown one."""
+        key = family.strip().lower().removeprefix("ecs.")
+        rows = tuple(row for row in self.instances if row.family == key)
+        if not rows:
+            raise InputError("family", family, "a known GPU instance family", near(key, self.families))
+        return rows
+
+    def with_gpu(self, gpu_model: str, status: str | None = None) -> tuple[Instance, ...]:
+        """All types that carry a GPU model (canonical name), optionally of one status."""
+        return tuple(
+            row
+            for row in self.instances
+            if row.gpu_model == gpu_model and (status is None or row.status == status)
+        )
+
+    # GPUs
+
+    @cached_property
+    def _gpus_by_name(self) -> dict[str, Gpu]:
+        return {row.gpu_model: row for row in self.gpus}
+
+    @cached_property
+    def _gpu_names(self) -> dict[str, str]:
+        """Normal form -> gpu_model; "" where the alias names no certain card."""
+        table = {normal_gpu(row.alias): row.gpu_model for row in self.gpu_aliases}
+        for row in self.gpus:
+            for name in (row.known_as, row.gpu_model):
+                if name:
+                    table[normal_gpu(name)] = row.gpu_model
+        table.update(_AMBIGUOUS_GPU)
+        return table
+
+    def gpu(self, name: str) -> Gpu:
+        """The GPU model of this name, by alias; a vGPU slice ("A10-4Q") is its share of the whole card."""
+        return self.gpu_with_note(name)[0]
+
+    def gpu_with_note(self, name: str) -> tuple[Gpu, str]:
+        """As `gpu`, with the assumption made where the name is short of certain ("A100": which size?)."""
+        key = normal_gpu(name)
+        found = self._gpu_names.get(key)
+        if found is None:
+            without_size = re.sub(r"(\d+)g(i?b)?$", r"\1gb", key)
+            found = self._gpu_names.get(without_size) or self._gpu_names.get(re.sub(r"\d+gb$", "", key))
+        if found == "":
+            raise NotKnown("gpu", name, f"{name!r} names no certain card")
+        if found is None:
+            raise InputError("gpu", name, "a known GPU model", near(key, self._gpu_names | self._own_names))
+        gpu = self._gpus_by_name[found]
+        slice_size = re.fullmatch(r".+?(\d+)q", key)
+        if slice_size and gpu.memory_gib and int(slice_size[1]) < gpu.memory_gib:
+            return slice_of(gpu, int(slice_size[1]), name), f"a vGPU slice, {slice_size[1]} GB of {found}"
+        if key in _AMBIGUOUS_GPU:
+            return gpu, f"{name} taken as {found}: the name is sold in more than one memory size"
+        return gpu, ""
+
+    @cached_property
+    def _own_names(self) -> dict[str, str]:
+        return {normal(row.gpu_model): row.gpu_model for row in self.gpus}
+
+    def gpu_of(self, instance: Instance) -> Gpu:
+        """The GPU of an instance type as its user sees it: for a vGPU type the slice, not the card."""
+        gpu = self._gpus_by_name[instance.gpu_model]
+        if instance.gpu_count < 1:
+            size = instance.gpu_memory_gib or nominal_gib(gpu) * instance.gpu_count
+            return slice_of(gpu, size, f"{gpu.gpu_model} slice {size:g} GB")
+        return gpu
+
+    # Models
+
+    @cached_property
+    def _models_by_id(self) -> dict[str, Model]:
+        return {row.model_id: row for row in self.models}
+
+    @cached_property
+    def model_names(self) -> dict[str, str]:
+        """Normal form of every name and alias -> model_id; "" where it is known to be unknown."""
+        table: dict[str, str] = {}
+        for alias in self.model_aliases:
+            table.setdefault(normal(alias.alias), alias.model_id)
+        for row in reversed(self.models):
+            names = (row.model_id, row.model_id.rsplit("/", 1)[-1], row.display_name, *row.aliases)
+            table.update({normal(name): row.model_id for name in names if name})
+        return table
+
+    def find_model(self, name: str) -> Model | None:
+        """The model of this name by id, alias, mirror id or file name, or None."""
+        for base in dict.fromkeys((name, strip_quantization(name)[0])):
+            for tail in dict.fromkeys((base, base.rsplit("/", 1)[-1])):
+                key = normal(tail).removesuffix(".gguf")
+                for ending in _CHAT_ENDINGS:
+                    found = self.model_names.get(key + ending)
+                    if found:
+                        return self._models_by_id[found]
+                for ending in ("instruct", "chat", "hf", "base", "it"):
+                    found = self.model_names.get(key.removesuffix(ending))
+                    if found and key.endswith(ending):
+                        return self._models_by_id[found]
+        return None
+
+    def model(self, name: str) -> Model:
+        """The model of this name; `InputError` with near matches, `NotKnown` for one known to be missing."""
+        found = self.find_model(name)
+        if found is not None:
+            return found
+        if self.model_names.get(normal(name)) == "":
+            raise NotKnown("model", name, f"the architecture of {name!r} is not in the catalog")
+        raise InputError("model", name, "a known model, or a config.json", self.near_models(name))
+
+    def near_models(self, name: str, limit: int = 5) -> list[str]:
+        known = {key: value for key, value in self.model_names.items() if value}
+        return near(strip_quantization(name)[0].rsplit("/", 1)[-1], known, limit)
+
+    # Precisions
+
+    @cached_property
+    def _precision_names(self) -> dict[str, str]:
+        return self._precision_table(kv=False)
+
+    @cached_property
+    def _kv_precision_names(self) -> dict[str, str]:
+        return self._precision_table(kv=True)
+
+    def _precision_table(self, kv: bool) -> dict[str, str]:
+        table: dict[str, str] = {}
+        for row in self.precisions:
+            if (row.category == "kv-cache") == kv:
+                for name in (*row.aliases, row.display_name, row.name):
+                    table[normal(name)] = row.name
+        return table
+
+    @cached_property
+    def _precisions_by_name(self) -> dict[str, Precision]:
+        return {row.name: row for row in self.precisions}
+
+    def precision(self, name: str) -> Precision:
+        """The weight precision of this name, by alias; "int4" alone is awq-int4."""
+        found = self._precision_names.get(normal(name))
+        if found is None:
+            raise InputError(
+                "weight_precision", name, "a known weight precision", near(name, self._precision_names)
+            )
+        return self._precisions_by_name[found]
+
+    def kv_precision(self, name: str) -> Precision:
+        """The KV-cache precision of this name: bf16, fp16, fp32, fp8, int8, int4 and their aliases."""
+        key = normal(name)
+        found = self._kv_precision_names.get(key) or self._kv_precision_names.get(f"kv{key}")
+        if found is None and self._precision_names.get(key) in ("bf16", "fp16", "fp32"):
+            found = self._precision_names[key]
+        if found is None:
+            raise InputError(
+                "kv_precision",
+                name,
+                "bf16, fp16, fp32, fp8, int8 or int4",
+                near(name, self._kv_precision_names),
+            )
+        return self._precisions_by_name[found]
+
+    # Regions and prices
+
+    @cached_property
+    def _region_names(self) -> dict[str, str]:
+        table: dict[str, str] = {}
+        for row in self.regions:
+            for name in (row.region_id, row.name_en, row.name_zh, *row.aliases):
+                table[normal(name)] = row.region_id
+        return table
+
+    @cached_property
+    def regions_by_id(self) -> dict[str, Region]:
+        return {row.region_id: row for row in self.regions}
+
+    def region(self, name: str) -> Region:
+        """The region of this id or name, English or Chinese."""
+        found = self._region_names.get(normal(name))
+        if found is None:
+            raise InputError("region", name, "an Alibaba Cloud region", near(name, self._region_names))
+        return self.regions_by_id[found]
+
+    @cached_property
+    def _prices_by_type(self) -> dict[str, list[Price]]:
+        table: dict[str, list[Price]] = {}
+        for row in self.prices:
+            table.setdefault(row.instance_type, []).append(row)
+        return table
+
+    def price_rows(self, instance_type: str) -> Sequence[Price]:
+        """Every published row of a type, comparable or not, as loaded."""
+        return self._prices_by_type.get(instance_type, [])
+
+    def price(
+        self, instance_type: str, region_id: str, purchase: Purchase = "payg", currency: str = "CNY"
+    ) -> Price | None:
+        """The freshest comparable row of exactly this type, region, purchase and currency, or None."""
+        return freshest(
+            row
+            for row in self.price_rows(instance_type)
+            if row.region_id == region_id
+            and row.purchase == purchase
+            and row.currency == currency
+            and row.comparable
+        )
+
+    def cheapest_price(
+        self, instance_type: str, purchase: Purchase = "payg", currency: str = "CNY"
+    ) -> Price | None:
+        """The lowest of the freshest comparable rows of a type over all regions, or None."""
+        regions = {row.region_id for row in self.price_rows(instance_type)}
+        rows = [self.price(instance_type, region, purchase, currency) for region in sorted(regions)]
+        return min((row for row in rows if row), key=lambda row: row.price, default=None)
+
+    def regions_of(self, instance: Instance) -> list[str]:
+        """Regions in whose price lists the type or its family was seen; no promise of stock."""
+        names = (instance.instance_type, instance.family)
+        seen = {row.region_id for row in self.availability if row.family_or_type in names and row.region_id}
+        seen |= {row.region_id for row in self.price_rows(instance.instance_type) if row.region_id}
+        return sorted(seen)
+
+
+def freshest(rows: Iterable[Price]) -> Price | None:
+    """The row with the newest date; of two equally new, the one of higher confidence, then the lower price."""
+    trust = {"high": 2, "medium": 1, "low": 0}
+    return max(rows, key=lambda row: (row.as_of, trust[row.confidence], -Decimal(row.price)), default=None)
+
+
+def slice_of(gpu: Gpu, memory_gib: float, name: str) -> Gpu:
+    """A vGPU slice as a card of its own: memory, bandwidth and tensor rates cut by the memory share.
+
+    Measured on Alibaba Cloud slices: the local copy rate falls with the share (A10 1/12, 1/6 and 1/3 give
+    19-21, 43 and 85 of 242 GB/s; SpareCores/sc-inspector-data, 2026).
+    """
+    share = memory_gib / nominal_gib(gpu)
+
+    def cut(value: float | None) -> float | None:
+        return None if value is None else value * share
+
+    return gpu.model_copy(
+        update={
+            "gpu_model": name,
+            "memory_gib": memory_gib,
+            "usable_memory_mib": None
+            if gpu.usable_memory_mib is None
+            else int(gpu.usable_memory_mib * share),
+            "memory_bandwidth_gbs": cut(gpu.memory_bandwidth_gbs),
+            "nvlink_gbs": 0.0,
+            **{
+                field: cut(getattr(gpu, field))
+                for field in Gpu.model_fields
+                if field.endswith(("_tflops", "_tops"))
+            },
+            "notes": f"vGPU slice, {share:.3g} of {gpu.gpu_model}",
+        }
+    )
+
+
+def nominal_gib(gpu: Gpu) -> float:
+    """The nominal memory of one GPU in GiB, or `NotKnown`."""
+    if gpu.memory_gib is None:
+        raise NotKnown("gpu", gpu.gpu_model, f"the memory size of {gpu.gpu_model} is not published")
+    return gpu.memory_gib
+
+
+def usable_gib(gpu: Gpu) -> tuple[float, bool]:
+    """Usable memory of one GPU in GiB and whether it was measured (False: nominal x 0.917, derived)."""
+    if gpu.usable_memory_mib is not None:
+        return gpu.usable_memory_mib / 1024, True
+    return nominal_gib(gpu) * USABLE_RATIO, False
+
+
+@cache
+def shipped_catalog() -> Catalog:
+    """The catalog of the data folder that ships with the project; one per process."""
+    return Catalog()

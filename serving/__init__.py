@@ -1,0 +1,1 @@
+"""HTTP for programs: health, OpenAPI, chat and calculators beside the page."""

@@ -1,0 +1,1 @@
+"""Calculators: pure functions from frozen requests to frozen reports, and their doors."""

@@ -1,0 +1,1 @@
+"""The Gradio page: events to messages, reports to tables and plots."""
