@@ -13,8 +13,10 @@ from knowledge.load import DATA_DIR, load_rows
 from knowledge.names import near, normal, normal_gpu, strip_quantization
 from knowledge.rows import (
     Availability,
+    BillingRule,
     Claim,
     Compatibility,
+    Family,
     Gpu,
     GpuAlias,
     Instance,
@@ -71,6 +73,14 @@ class Catalog:
         return load_rows(Availability, self._folder / "availability.csv")
 
     @cached_property
+    def family_facts(self) -> tuple[Family, ...]:
+        return load_rows(Family, self._folder / "families.csv")
+
+    @cached_property
+    def billing_rules(self) -> tuple[BillingRule, ...]:
+        return load_rows(BillingRule, self._folder / "billing_rules.csv")
+
+    @cached_property
     def claims(self) -> tuple[Claim, ...]:
         return load_rows(Claim, self._folder / "claims.csv")
 
@@ -120,6 +130,14 @@ class Catalog:
         key = name.strip().lower().removeprefix("ecs.")
         fitting = [family for family in self.families if re.match(rf"{re.escape(family)}(?![a-z0-9])", key)]
         return max(fitting, key=len, default=None)
+
+    @cached_property
+    def _facts_by_family(self) -> dict[str, Family]:
+        return {row.family: row for row in self.family_facts}
+
+    def facts_of_family(self, family: str) -> Family | None:
+        """What the documents say of a family; None for one that only the API lists."""
+        return self._facts_by_family.get(family)
 
     def in_family(self, family: str) -> tuple[Instance, ...]:
         """All types of a family; `InputError` with near families for an unknown one."""
@@ -333,6 +351,13 @@ class Catalog:
         rows = [self.price(instance_type, region, purchase, currency) for region in sorted(regions)]
         return min((row for row in rows if row), key=lambda row: row.price, default=None)
 
+    def billing_rule(self, rule: str, scope: str = "", region_id: str = "") -> BillingRule | None:
+        """The rule of exactly this scope and region, or None; a region takes the rule of its side too."""
+        region = self.regions_by_id.get(region_id)
+        fitting = {"", region_id, "mainland" if region is not None and region.mainland else region_id}
+        rows = (row for row in self.billing_rules if row.rule == rule and row.scope == scope)
+        return next((row for row in rows if row.region_id in fitting), None)
+
     def regions_of(self, instance: Instance) -> list[str]:
         """Regions in whose price lists the type or its family was seen; no promise of stock."""
         names = (instance.instance_type, instance.family)
@@ -342,7 +367,7 @@ class Catalog:
 
 
 def freshest(rows: Iterable[Price]) -> Price | None:
-    """The row with the newest date; of two equally new, the one of higher confidence, then the lower price."""
+    """The row with the newest date; of two equally new the more trusted, then the lower price."""
     trust = {"high": 2, "medium": 1, "low": 0}
     return max(rows, key=lambda row: (row.as_of, trust[row.confidence], -Decimal(row.price)), default=None)
 

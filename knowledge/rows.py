@@ -108,7 +108,7 @@ class Price(Row):
     def comparable(self) -> bool:
         """Whether the row may enter a ranking: this very type, a region, instance part only, trusted."""
         note = self.note.lower()
-        disk_inside = "includes" in note or "disk is inside" in note
+        disk_inside = "includes" in note or "inside" in note or "disk content not stated" in note
         return (
             self.product == "ecs"
             and bool(self.region_id)
@@ -128,6 +128,38 @@ class Region(Row):
     name_zh: str
     aliases: tuple[str, ...] = ()
     mainland: bool
+
+
+class Family(Row):
+    """What the documents say of an instance family beyond its types; empty where they say nothing."""
+
+    family: str
+    host_cpu: str = ""
+    cpu_arch: Literal["x86", "arm"]
+    access: Literal["open", "contact-sales", "invitation", "ticket", "retired"]
+    purpose: Literal["general", "vgpu-graphics", "graphics", "arm-media", "confidential", "cluster"]
+    uses: tuple[str, ...] = ()
+    erdma: bool | None = None
+    uefi_image: bool | None = None  # needs an image with the UEFI boot mode
+    graphics_driver: Literal["", "licence-included", "licence-apart", "grid-needed"] = ""
+    video_encode: Literal["", "none", "h264+hevc", "h264+hevc+av1"] = ""
+    cpu_shared: bool | None = None
+    note: str = ""
+
+
+class BillingRule(Row):
+    """One rule of billing: `scope` is a family, a type or a currency, `region_id` a region or "mainland"."""
+
+    rule: Literal[
+        "month_list_hours", "linear_in_gpus", "not_linear", "linear_by_analogy", "disk_essd_pl1",
+        "traffic_out", "spot_floor_percent", "spot_notice", "spot_protection",
+        "savings_plan_max_percent_off", "reserved_instance_eligible", "no_economical_mode", "exchange_rate",
+    ]  # fmt: skip
+    scope: str = ""
+    region_id: str = ""
+    value: Decimal | None = None
+    unit: str = ""
+    note: str = ""
 
 
 class Availability(Row):
