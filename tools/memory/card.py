@@ -1,0 +1,52 @@
+"""The card a job must fit: usable memory per GPU, from a GPU name, a memory class or an instance type."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from knowledge.catalog import USABLE_RATIO, Catalog, nominal_gib, usable_gib
+from knowledge.errors import NotKnown
+from knowledge.rows import Gpu
+
+_CLASS = re.compile(
+    r"^(\d+(?:\.\d+)?) ?g(?:i?b)?(?: class)?\b(?:.*?\((\d+(?:\.\d+)?) (?:gib|gb usable)\))?", re.I
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Card:
+    """One GPU as memory: `usable` is what CUDA can allocate, GiB."""
+
+    name: str
+    usable: float
+    measured: bool
+    nominal: float
+    capability: float | None = None
+    architecture: str = ""
+
+    @property
+    def large_not_a100(self) -> bool:
+        """Whether vLLM takes its large-card defaults (70 GiB and more, name without "a100")."""
+        return self.nominal >= 70 and "A100" not in self.name.upper()
+
+
+def card_of(gpu: Gpu) -> Card:
+    """The card of a GPU row; `NotKnown` without a published memory size."""
+    usable, measured = usable_gib(gpu)
+    return Card(gpu.gpu_model, usable, measured, nominal_gib(gpu), gpu.compute_capability, gpu.architecture)
+
+
+def resolve_card(name: str, catalog: Catalog) -> tuple[Card, str]:
+    """The card of a GPU name and the note on how the name was taken. A memory class ("24GB class") is a
+    card of that memory alone. Raises `InputError` with near matches for unknown names."""
+    try:
+        gpu, note = catalog.gpu_with_note(name)
+    except NotKnown:
+        match = _CLASS.match(name.strip())
+        if match is None:
+            raise
+        nominal = float(match[1])
+        usable = float(match[2]) if match[2] else nominal * USABLE_RATIO
+        return Card(f"{nominal:g}GB class", usable, bool(match[2]), nominal), "memory_class"
+    return card_of(gpu), note

@@ -1,0 +1,79 @@
+"""The calculator of inference memory: `MemoryRequest` to `MemoryReport`."""
+
+from __future__ import annotations
+
+from knowledge.catalog import Catalog
+from tools.contracts.base import SourceRef, Verdict
+from tools.contracts.memory import MemoryReport, MemoryRequest
+from tools.memory.kv import kv_layout
+from tools.memory.limits import compute, fit_options
+from tools.memory.plan import MemoryPlan
+from tools.memory.request import Notes, Resolved, resolve
+from tools.memory.weights import GIB, weight_bytes
+
+
+def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
+    """GPU memory of an inference deployment, per GPU of one replica, in GiB.
+
+    Weights by format (section 1 of the memory formulas), KV cache by layout (section 2), activation peak and
+    libraries by engine (sections 3 and 4), against the memory that CUDA can allocate on the card. Raises
+    `InputError` for values and names that cannot be used, `NotKnown` for facts the catalog lacks.
+    """
+    notes = Notes()
+    resolved = resolve(request, catalog, notes)
+    plan = compute(resolved)
+    layout = kv_layout(resolved.model, resolved.kv)
+    low, high = _range(plan)
+    card = resolved.card
+    return MemoryReport(
+        model=resolved.model.model_id,
+        gpu=card.name if card else "",
+        gpu_count=resolved.gpu_count,
+        tensor_parallel=resolved.plan.tensor,
+        pipeline_parallel=resolved.plan.pipeline,
+        weight_precision=resolved.weights.name,
+        kv_precision=resolved.kv.name,
+        engine=resolved.engine.name,
+        context_tokens=resolved.load.context_tokens,
+        concurrency=resolved.load.concurrency,
+        weights_gib=weight_bytes(resolved.model, resolved.weights) / GIB,
+        weights_gib_per_gpu=plan.weights,
+        kv_bytes_per_token=layout.per_token,
+        kv_bytes_per_sequence_fixed=layout.fixed(),
+        kv_cache_gib_per_gpu=plan.kv,
+        activation_gib_per_gpu=plan.activation,
+        overhead_gib_per_gpu=plan.overhead,
+        total_gib_per_gpu=plan.total,
+        total_gib_per_gpu_low=low,
+        total_gib_per_gpu_high=high,
+        usable_gib_per_gpu=plan.usable,
+        usable_measured=bool(card and card.measured),
+        kv_pool_gib_per_gpu=plan.pool,
+        kv_capacity_tokens=plan.capacity_tokens,
+        max_concurrency=plan.max_concurrency,
+        fits=plan.fits,
+        verdict=_verdict(plan),
+        margin_gib=plan.margin,
+        limits=fit_options(resolved, plan, catalog),
+        assumptions=tuple(notes.assumptions),
+        warnings=tuple(notes.warnings),
+        sources=_sources(resolved),
+    )
+
+
+def _range(plan: MemoryPlan) -> tuple[float, float]:
+    """The range that holds 90 % of measurements: 3 % of weights and KV, a third of the rest."""
+    spread = 0.03 * (plan.weights + plan.kv) + 0.33 * (plan.activation + plan.overhead)
+    return max(0.0, plan.total - spread), plan.total + spread
+
+
+def _verdict(plan: MemoryPlan) -> Verdict | None:
+    if plan.fits is None:
+        return None
+    if not plan.fits:
+        return "does_not_fit"
+    return "tight" if plan.tight else "fits"
+
+
+def _sources(resolved: Resolved) -> tuple[SourceRef, ...]:
+    return (SourceRef(title=resolved.model.source, as_of=resolved.model.as_of),)

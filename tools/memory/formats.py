@@ -1,0 +1,158 @@
+"""Weight and KV-cache formats: bits per weight, which tensors they cover, and names as people write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from knowledge.catalog import Catalog
+from knowledge.errors import InputError, NotKnown
+from knowledge.rows import Model, Precision
+
+Scope = Literal["all", "matrices", "experts", "file"]
+
+# Names in logs and model cards that are no rows of the precision table, and the row whose layout they share.
+_WRITTEN = {
+    "autoround-int4": "gptq-int4",
+    "bnb-fp4": "nf4",
+    "bnb-nf4 (dynamic)": "nf4-dynamic",
+    "gguf-iq2_k_r4": "gguf-iq2_s",
+    "gguf-iq3_k": "gguf-iq3_s",
+    "gguf-iq4_k": "gguf-iq4_nl",
+    "gguf-iq4_k_r4": "gguf-iq4_nl",
+    "gguf-iq4_ks_r4": "gguf-iq4_xs",
+    "gguf-q4 (qat mix)": "gguf-q4_0",
+    "int4 (native qat)": "int4-g32",
+    "int8 (torchao dq)": "int8-w8a8",
+    "int8 (w8a8)": "int8-w8a8",
+}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightFormat:
+    """How weights lie in memory: `bits` for the covered tensors, 16 (or 32) for the others."""
+
+    name: str
+    bits: float
+    scope: Scope
+    other_bits: float = 16.0
+    category: str = "float"
+    compute_dtype: str = "bf16"
+    min_capability: float | None = None
+
+    @property
+    def is_quantized(self) -> bool:
+        return self.bits < 16
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KvFormat:
+    """How the KV cache lies in memory. Scales per head and token (`scale_bytes`) come on top of `bits`."""
+
+    name: str
+    bits: float
+    scale_bytes: float = 0.0  # per head and token, for K and for V each
+
+
+BF16_KV = KvFormat("bf16", 16.0)
+
+# llama.cpp blocks of 32 with one fp16 scale each (ggml type sizes).
+_BLOCK_KV = {"q8_0": 8.5, "q5_1": 6.0, "q5_0": 5.5, "q4_1": 5.0, "q4_0": 4.5, "iq4_nl": 4.5}
+
+
+def resolve_weights(text: str, catalog: Catalog, model: Model) -> tuple[WeightFormat, str]:
+    """The weight format of a name, and the reason code of what was assumed ("" for a name taken as it is).
+
+    Empty text takes the precision of the model's released files. Raises `InputError` with near matches.
+    """
+    if not text:
+        return native_format(catalog, model)
+    written = text.strip().lower()
+    reason = ""
+    if written in _WRITTEN:
+        written, reason = _WRITTEN[written], "format_of_equal_layout"
+    dynamic = written == "nf4-dynamic"
+    row = catalog.precision("nf4" if dynamic else re.sub(r"\s*\(.*\)$", "", written) if reason else written)
+    if row.name in ("awq-int4",) and re.fullmatch(r"(int4|4[- ]?bit|4比特|q4|w4a16)", written):
+        reason = "int4_means_awq"
+    return format_of(row, model), reason
+
+
+def native_format(catalog: Catalog, model: Model) -> tuple[WeightFormat, str]:
+    """The format of the released files (`native_dtype` of the model)."""
+    native = model.native_dtype.lower()
+    if native.startswith("mxfp4"):
+        name = "mxfp4"
+    elif "fp4" in native:
+        name = "fp4-experts"
+    elif native.startswith("int4"):
+        name = "int4-g32"
+    elif native.startswith("int8"):
+        name = "int8-w8a8"
+    elif native.startswith("fp8"):
+        name = "fp8-block"
+    elif native in ("fp16", "bf16"):
+        name = native
+    else:
+        name = "bf16"
+    return format_of(catalog.precision(name), model), "released_precision"
+
+
+@lru_cache(maxsize=4096)
+def format_of(row: Precision, model: Model) -> WeightFormat:
+    """The format of a precision row for one model. `NotKnown` where the row states no bits."""
+    bits = row.block_bits if row.block_bits is not None else row.effective_bits
+    if row.category == "gguf":
+        bits = row.effective_bits if row.effective_bits is not None else row.block_bits
+    if bits is None:
+        raise NotKnown("weight_precision", row.name, f"bits per weight of {row.name} are chosen per file")
+    is_moe = bool(model.num_experts)
+    scope: Scope = "matrices"
+    if row.category == "gguf":
+        scope = "file"
+    elif row.name in ("fp32", "tf32", "fp16", "bf16"):
+        scope = "all"
+    elif row.name in ("mxfp4", "fp4-experts", "int4-g32") and is_moe:
+        scope = "experts"
+    other = 8.0 if row.name == "fp4-experts" else 16.0
+    return WeightFormat(
+        name=row.name,
+        bits=float(bits),
+        scope=scope,
+        other_bits=other,
+        category=row.category,
+        compute_dtype=row.compute_dtype or "bf16",
+        min_capability=row.min_compute_capability,
+    )
+
+
+def resolve_kv(text: str, catalog: Catalog, weights: WeightFormat) -> tuple[KvFormat, str]:
+    """The KV format of a name; empty text takes the 16-bit type that the weights compute in."""
+    if not text:
+        name = weights.compute_dtype if weights.compute_dtype in ("fp16", "fp32") else "bf16"
+        return kv_format(catalog.kv_precision(name)), "kv_follows_compute_type"
+    written = text.strip().lower()
+    if written in ("auto", "default"):
+        return resolve_kv("", catalog, weights)
+    if written in _BLOCK_KV:
+        return KvFormat(written, _BLOCK_KV[written]), ""
+    if written in ("f16", "f32"):
+        written = f"fp{written[1:]}"
+    return kv_format(catalog.kv_precision(written)), ""
+
+
+@lru_cache(maxsize=64)
+def kv_format(row: Precision) -> KvFormat:
+    """The KV format of a precision row; two fp16 values per head and token for integer formats."""
+    name = row.name.removeprefix("kv-")
+    if name in ("bf16", "fp16", "fp32"):
+        return KvFormat(name, 32.0 if name == "fp32" else 16.0)
+    if name == "int8":
+        return KvFormat(name, 8.0, scale_bytes=4.0)
+    if name == "int4":
+        return KvFormat(name, 4.0, scale_bytes=4.0)
+    if name in ("fp8", "mla-fp8"):
+        return KvFormat(name, 8.0)
+    raise InputError("kv_precision", row.name, "bf16, fp16, fp32, fp8, int8 or int4")

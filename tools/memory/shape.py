@@ -1,0 +1,168 @@
+"""A model's parameters split by what happens to them: divided, copied, quantized or kept in 16 bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from knowledge.errors import NotKnown
+from knowledge.rows import Model
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shape:
+    """Parameter counts of one model by part, and the widths that memory formulas need.
+
+    The parts sum to the published total: what the known layouts do not explain stands in `rest` (norms
+    aside, all of it matrices of the decoder) or, for models with a second tower, in `tower`.
+    """
+
+    name: str
+    total: float
+    embedding: float
+    head: float  # 0 where the head is the embedding (tied)
+    query_output: float  # q and o projections, split over query heads
+    key_value: float  # k and v projections, split over KV heads
+    latent: float  # down projections of latent attention, copied on every tensor-parallel rank
+    experts: float  # routed experts
+    router: float
+    rest: float  # dense and shared feed-forward, linear-attention mixers, everything else in the decoder
+    tower: float  # vision or audio encoder and projector
+    small: float  # norms and biases, copied on every rank
+
+    layers: int
+    attention_layers: int
+    hidden: int
+    vocab: int
+    query_heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int  # widest feed-forward that a token passes in one layer, experts of one token together
+    num_experts: int
+    experts_per_token: int
+    is_latent: bool
+    tied: bool
+    known_layout: bool  # False: only the total is known, every split is an estimate
+
+    @property
+    def decoder_matrices(self) -> float:
+        """Parameters of the matrices that a weight format covers."""
+        return self.query_output + self.key_value + self.latent + self.experts + self.rest
+
+
+@lru_cache(maxsize=2048)
+def shape_of(model: Model) -> Shape:
+    """The parts of a catalog model; `NotKnown` where not even the parameter count is known.
+
+    Counts follow section 1 of the memory formulas (attention by heads or latent ranks, experts x 3 h I);
+    the published total decides, so an unknown layout costs no parameters.
+    """
+    if not model.params_total_b:
+        raise NotKnown("model", model.model_id, f"the parameter count of {model.model_id} is not known")
+    total = model.params_total_b * 1e9
+    hidden, layers, vocab = model.hidden_size or 0, model.num_layers or 0, model.vocab_size or 0
+    heads = model.num_attention_heads or model.num_kv_heads or 1
+    kv_heads, head_dim = model.num_kv_heads or heads, model.head_dim or 0
+    has_head = model.kind not in ("embedding", "reranker")
+    tied = bool(model.tie_word_embeddings) or not has_head
+    attention_layers = _attention_layers(model)
+
+    left = total
+    embedding = min(float(vocab * hidden), left)
+    head = 0.0 if tied else min(float(vocab * hidden), left - embedding)
+    left -= embedding + head
+    tower = _tower(model, left)
+    left -= tower
+    experts, router = _experts(model, left)
+    left -= experts + router
+    small = min(2.0 * hidden * layers + hidden, left)
+    left -= small
+    query_output, key_value, latent = _attention(model, attention_layers, heads, kv_heads, head_dim)
+    scale = min(1.0, left / attention) if (attention := query_output + key_value + latent) > 0 else 1.0
+    query_output, key_value, latent = query_output * scale, key_value * scale, latent * scale
+    return Shape(
+        name=model.model_id,
+        total=total,
+        embedding=embedding,
+        head=head,
+        query_output=query_output,
+        key_value=key_value,
+        latent=latent,
+        experts=experts,
+        router=router,
+        rest=max(0.0, left - query_output - key_value - latent),
+        tower=tower,
+        small=small,
+        layers=layers or 1,
+        attention_layers=attention_layers,
+        hidden=hidden,
+        vocab=vocab,
+        query_heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        ffn=_ffn_width(model),
+        num_experts=model.num_experts or 0,
+        experts_per_token=model.experts_per_token or 0,
+        is_latent=model.attention == "mla" or model.kv_lora_rank is not None,
+        tied=tied,
+        known_layout=bool(hidden and layers and vocab),
+    )
+
+
+def _attention_layers(model: Model) -> int:
+    """Layers that hold softmax attention: all of them unless the row counts full, sliding or linear ones."""
+    if model.full_attention_layers is not None or model.sliding_layers is not None:
+        return (model.full_attention_layers or 0) + (model.sliding_layers or 0)
+    return model.num_layers or 0
+
+
+def _tower(model: Model, left: float) -> float:
+    """Parameters outside the decoder of a multimodal model: published total minus computed decoder."""
+    if model.computed_params_b is None or model.kind not in ("vlm", "asr", "tts", "embedding", "reranker"):
+        return 0.0
+    if model.kind in ("embedding", "reranker"):
+        return 0.0
+    return min(max(0.0, (model.params_total_b or 0.0) - model.computed_params_b) * 1e9, left)
+
+
+def _experts(model: Model, left: float) -> tuple[float, float]:
+    """Routed experts and routers. Experts with a gate hold three matrices; where three exceed the published
+    total they hold two (squared-ReLU experts of the Nemotron line)."""
+    if not (model.num_experts and model.moe_intermediate_size and model.hidden_size and model.num_layers):
+        return 0.0, 0.0
+    mixers = (model.full_attention_layers or 0) + (model.sliding_layers or 0) + (model.linear_layers or 0)
+    separate = model.linear_layers and mixers < model.num_layers  # layers are mixer or experts, not both
+    layers = model.num_layers - mixers if separate else model.num_layers - (model.dense_layers or 0)
+    one_matrix = float(model.num_experts * model.moe_intermediate_size * model.hidden_size * layers)
+    matrices = 3 if 3 * one_matrix <= left else 2
+    router = min(float(model.num_experts * model.hidden_size * layers), left)
+    return max(0.0, min(matrices * one_matrix, left - router)), router
+
+
+def _attention(
+    model: Model, layers: int, heads: int, kv_heads: int, head_dim: int
+) -> tuple[float, float, float]:
+    """(q and o, k and v, latent down projections) over all attention layers."""
+    hidden = model.hidden_size or 0
+    if model.kv_lora_rank and model.attention != "gqa":
+        rope, nope = model.qk_rope_head_dim or 0, model.qk_nope_head_dim or 0
+        value = model.v_head_dim or head_dim
+        query_rank = model.q_lora_rank or 0
+        down = hidden * (model.kv_lora_rank + rope) + hidden * query_rank
+        up_query = (query_rank or hidden) * heads * (nope + rope)
+        up_value = model.kv_lora_rank * heads * (nope + value)
+        out = heads * value * hidden
+        return float((up_query + up_value + out) * layers), 0.0, float(down * layers)
+    return (
+        float(2 * hidden * heads * head_dim * layers),
+        float(2 * hidden * kv_heads * head_dim * layers),
+        0.0,
+    )
+
+
+def _ffn_width(model: Model) -> int:
+    dense = model.intermediate_size or 4 * (model.hidden_size or 0)
+    if not (model.num_experts and model.moe_intermediate_size):
+        return dense
+    per_token = (model.experts_per_token or 1) + (model.num_shared_experts or 0)
+    return per_token * model.moe_intermediate_size

@@ -1,0 +1,205 @@
+"""The calculator of training memory: `TrainingMemoryRequest` to `TrainingMemoryReport`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knowledge.catalog import Catalog
+from knowledge.errors import InputError, NotKnown
+from knowledge.names import near, normal
+from knowledge.rows import Model
+from tools.contracts.base import SourceRef
+from tools.contracts.training import Method, TrainingMemoryReport, TrainingMemoryRequest
+from tools.memory.card import Card
+from tools.memory.plan import TIGHT_SHARE
+from tools.memory.request import Notes, resolve_model, resolve_target
+from tools.memory.shape import Shape, shape_of
+from tools.training_memory.activations import Step, lora_targets
+from tools.training_memory.parallelism import Division, resolve_division
+from tools.training_memory.plan import Copies, TrainingPlan, plan_training
+from tools.training_memory.recipe import (
+    Optimizer,
+    Precision,
+    resolve_method,
+    resolve_optimizer,
+    resolve_precision,
+)
+
+DEFAULT_SEQUENCE = 2048
+DEFAULT_RANK = 8
+_COPIES = {
+    "": Copies(),
+    "sft": Copies(),
+    "pretrain": Copies(),
+    "dpo": Copies(frozen=1.0, batch_factor=2.0),
+    "kto": Copies(frozen=1.0, batch_factor=2.0),
+    "orpo": Copies(batch_factor=2.0),
+    "simpo": Copies(batch_factor=2.0),
+    "grpo": Copies(frozen=1.0, rollout=1.0),
+    "ppo": Copies(frozen=2.0, trained=1.0, rollout=1.0),
+}
+_RANGE = 0.38  # relative half width of the range that holds 90 % of measured peaks
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """Everything `plan_training` needs."""
+
+    model: Model
+    shape: Shape
+    method: Method
+    precision: Precision
+    optimizer: Optimizer
+    division: Division
+    step: Step
+    rank: int
+    targets: frozenset[str]
+    copies: Copies
+    card: Card | None
+    gpu_count: int
+
+
+def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -> TrainingMemoryReport:
+    """Peak GPU memory of a training step on the fullest GPU, GiB. Raises `InputError` and `NotKnown`."""
+    notes = Notes()
+    resolved = resolve(request, catalog, notes)
+    plan = compute(resolved)
+    card = resolved.card
+    margin = card.usable - plan.peak if card else None
+    fits = None if margin is None else margin >= 0
+    tight = card is not None and margin is not None and margin < TIGHT_SHARE * card.usable
+    return TrainingMemoryReport(
+        model=resolved.model.model_id,
+        gpu=card.name if card else "",
+        gpu_count=resolved.gpu_count,
+        method=resolved.method,
+        precision=resolved.precision.name,
+        optimizer=resolved.optimizer.name,
+        parameters_gib=plan.parameters,
+        gradients_gib=plan.gradients,
+        optimizer_gib=plan.optimizer,
+        activations_gib=plan.activations,
+        logits_gib=plan.logits,
+        overhead_gib=plan.overhead,
+        peak_gib_per_gpu=plan.peak,
+        peak_gib_per_gpu_low=plan.peak * (1 - _RANGE),
+        peak_gib_per_gpu_high=plan.peak * (1 + _RANGE),
+        trainable_params_b=plan.trainable / 1e9,
+        host_memory_gib=plan.host,
+        usable_gib_per_gpu=card.usable if card else None,
+        fits=fits,
+        verdict=None if fits is None else "does_not_fit" if not fits else "tight" if tight else "fits",
+        margin_gib=margin,
+        assumptions=tuple(notes.assumptions),
+        warnings=tuple(notes.warnings),
+        sources=(SourceRef(title=resolved.model.source, as_of=resolved.model.as_of),),
+    )
+
+
+def compute(resolved: Resolved) -> TrainingPlan:
+    """The plan of a resolved request."""
+    return plan_training(
+        resolved.shape,
+        resolved.method,
+        resolved.precision,
+        resolved.optimizer,
+        resolved.division,
+        resolved.step,
+        resolved.rank,
+        resolved.targets,
+        resolved.copies,
+    )
+
+
+def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
+    """Names looked up and defaults filled in. Raises `InputError` or `NotKnown`."""
+    model, _ = resolve_model(request.model, request.params_b, catalog, notes)
+    shape = shape_of(model)
+    if not shape.known_layout:
+        raise NotKnown("model", model.model_id, f"the layers of {model.model_id} are not known")
+    card, instance_gpus = resolve_target(request.gpu, request.instance_type, catalog, notes)
+    method, reason = resolve_method(request.method, request.precision)
+    if reason:
+        notes.assume("method", method, reason)
+    objective = normal(request.objective) or (
+        normal(request.method) if normal(request.method) in ("dpo", "grpo", "ppo") else ""
+    )
+    if objective not in _COPIES:
+        raise InputError("objective", request.objective, "sft, dpo, grpo or ppo", near(objective, _COPIES))
+    optimizer, reason = resolve_optimizer(request.optimizer)
+    if reason:
+        notes.assume("optimizer", optimizer.name, reason)
+    master = _framework_keeps_master(request.framework)
+    precision, reason = resolve_precision(request.precision, method, master, catalog, model)
+    if reason:
+        notes.assume("precision", precision.name, reason)
+    division, count, reason = resolve_division(
+        request, request.gpu_count or instance_gpus, method in ("full", "pretrain", "freeze")
+    )
+    if reason:
+        notes.assume("parallelism", f"zero{division.zero}", reason)
+    return Resolved(
+        model=model,
+        shape=shape,
+        method=method,
+        precision=precision,
+        optimizer=optimizer,
+        division=division,
+        step=_step(request, notes),
+        rank=_rank(request, method, notes),
+        targets=lora_targets(request.lora_targets),
+        copies=_COPIES[objective],
+        card=card,
+        gpu_count=count,
+    )
+
+
+def _rank(request: TrainingMemoryRequest, method: Method, notes: Notes) -> int:
+    if method in ("lora", "qlora") and request.lora_rank is None:
+        notes.assume("lora_rank", DEFAULT_RANK, "default_rank")
+    return request.lora_rank or DEFAULT_RANK
+
+
+def _step(request: TrainingMemoryRequest, notes: Notes) -> Step:
+    sequence, batch = request.sequence_length, request.micro_batch
+    if sequence is None:
+        sequence = DEFAULT_SEQUENCE
+        notes.assume("sequence_length", sequence, "default_sequence")
+    if batch is None:
+        batch = 1
+        notes.assume("micro_batch", batch, "default_micro_batch")
+    checkpointing = _checkpointing(request.gradient_checkpointing)
+    if request.gradient_checkpointing == "":
+        notes.assume("gradient_checkpointing", checkpointing, "default_checkpointing")
+    flash = request.flash_attention
+    if flash is None:
+        flash = True
+        notes.assume("flash_attention", flash, "default_flash_attention")
+    fused = request.fused_loss
+    if fused is None:
+        fused = normal(request.framework) in ("unsloth", "torchtune", "xtunerv1")
+        notes.assume("fused_loss", fused, "framework_default")
+    return Step(float(sequence * batch), sequence, checkpointing, flash, fused)
+
+
+def _checkpointing(value: str | bool) -> str:
+    """none, selective or full, from the words people use."""
+    if isinstance(value, bool):
+        return "full" if value else "none"
+    written = value.strip().lower()
+    if written in ("no", "none", "off", "false", "0", "disabled"):
+        return "none"
+    if written in ("", "on", "true", "1", "enabled") or written.startswith(("yes", "full", "every")):
+        return "full"
+    if written.startswith("sel"):
+        return "selective"
+    raise InputError("gradient_checkpointing", value, "none, selective or full")
+
+
+def _framework_keeps_master(framework: str) -> bool:
+    """Whether plain "bf16" full training keeps fp32 master weights: DeepSpeed, Megatron and FSDP trainers
+    do, single-type trainers (torchtune, ms-swift, litgpt -true) do not."""
+    name = framework.lower()
+    return not name.startswith(("torchtune", "ms-swift", "unsloth", "litgpt", "lomo", "mezo")) or (
+        "megatron" in name
+    )
