@@ -17,7 +17,7 @@ Scalar = str | int | float | bool | None
 class Request(BaseModel):
     """Base of every request: frozen; an unknown field is an error, an unset one takes a stated default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True, allow_inf_nan=False)
 
 
 class Report(BaseModel):

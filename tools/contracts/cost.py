@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from decimal import Decimal
 from typing import Annotated
 
@@ -19,13 +20,23 @@ class CostRequest(Request):
     count: int = Field(default=1, ge=1, le=100_000)
     region: str = ""
     purchase: str = ""  # payg, spot, subscription_1m …, or the words people use
-    hours: float | None = Field(default=None, gt=0)
-    months: float | None = Field(default=None, gt=0)
+    hours: float | None = Field(default=None, gt=0, le=10_000_000)
+    months: float | None = Field(default=None, gt=0, le=100_000)
     schedule: str = ""  # "weekdays 9-18"
     currency: str = "CNY"
-    output_tokens_per_s: float | None = Field(default=None, gt=0)
-    total_tokens_per_s: float | None = Field(default=None, gt=0)
+    output_tokens_per_s: float | None = Field(default=None, ge=1e-6, le=1e15)
+    total_tokens_per_s: float | None = Field(default=None, ge=1e-6, le=1e15)
     allow_derived: bool = False
+    cny_per_usd: Decimal | None = Field(
+        default=None, ge=Decimal("0.01"), le=1000
+    )  # for conversions that are shown as such
+    today: date | None = None  # for the age of a price; without it the newest date of the price table
+    disk_gib: float | None = Field(default=None, ge=0, le=1e9)  # of one machine, ESSD PL1
+    traffic_gb_per_month: float | None = Field(default=None, ge=0, le=1e12)
+    base_count: int | None = Field(default=None, ge=0)  # of `count`: by the month; the rest by the hour
+    checkpoint_minutes: float | None = Field(default=None, gt=0, le=1e6)
+    interruptions_per_day: float | None = Field(default=None, ge=0, le=1000)
+    restart_minutes: float | None = Field(default=None, ge=0, le=1e6)
 
 
 class PriceShown(Report):
@@ -40,6 +51,57 @@ class PriceShown(Report):
     as_of: str
     basis: str = "list"  # list, quote, derived-linear, derived-month, live
     confidence: str = ""
+    note: str = ""
+    instance_type: str = ""
+
+
+class CostLine(Report):
+    """One cost beside the instance: `code` is system_disk or public_traffic; per month, all machines."""
+
+    code: str
+    quantity: float
+    unit: str
+    monthly: Money
+    currency: str
+    source: str
+    as_of: str
+
+
+class Conversion(Report):
+    """The figures in another currency at a stated rate: a help for budgets, never a list price."""
+
+    currency: str
+    cny_per_usd: Money
+    rate_as_of: str
+    rate_source: str
+    hourly: Money | None = None
+    monthly: Money | None = None
+    job: Money | None = None
+
+
+class SpotOutlook(Report):
+    """What spot can mean: the range that documents name and the arithmetic of interruptions."""
+
+    lowest_hourly: Money | None = None  # pay-as-you-go x the lowest share that documents name
+    floor_percent: float
+    notice_minutes: float
+    expected_interruptions: float | None = None
+    lost_hours: float | None = None  # work done again and restarts
+    total_hours: float | None = None  # work and losses
+    break_even_percent: float | None = None  # share of pay-as-you-go above which spot costs more
+
+
+class MixedPlan(Report):
+    """Base machines by the month and the rest by the hour, per month."""
+
+    base_count: int
+    peak_count: int
+    peak_hours_per_month: float
+    base_monthly: Money
+    peak_monthly: Money
+    monthly: Money
+    all_payg_monthly: Money
+    all_subscription_monthly: Money
 
 
 class BreakEven(Report):
@@ -65,8 +127,15 @@ class CostReport(Report):
     per_million_output_tokens: Money | None = None
     per_million_total_tokens: Money | None = None
     hours: float | None = None
+    hours_per_month: float | None = None  # of use, by the schedule or 730
     options: tuple[PriceShown, ...] = ()  # every purchase option with a known price in the region
     cheaper_regions: tuple[PriceShown, ...] = ()
+    derived: tuple[PriceShown, ...] = ()  # by a published rule; apart from what was published
+    other_published: tuple[PriceShown, ...] = ()  # quotes and floors that never enter a ranking
+    lines: tuple[CostLine, ...] = ()
+    conversion: Conversion | None = None
+    spot: SpotOutlook | None = None
+    mixed: MixedPlan | None = None
     break_evens: tuple[BreakEven, ...] = ()
     not_included: tuple[str, ...] = ()  # stable codes: system_disk, public_traffic, image, snapshots
     stale_days: int | None = None  # age of the price at the catalog's date; None when undated

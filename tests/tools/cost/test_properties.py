@@ -1,0 +1,76 @@
+"""Totals add up, break-evens agree with the prices, and money is never a float."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from knowledge.catalog import shipped_catalog
+from tools.contracts.cost import CostReport, CostRequest
+from tools.cost import estimate_cost
+from tools.cost.schedule import HOURS_PER_MONTH, hours_per_month
+
+CATALOG = shipped_catalog()
+requests = st.builds(
+    CostRequest,
+    instance_type=st.sampled_from([row.instance_type for row in CATALOG.instances]),
+    region=st.sampled_from(["", *CATALOG.regions_by_id]),
+    count=st.integers(1, 64),
+    purchase=st.sampled_from(["", "payg", "spot", "包月", "包年", "savings plan", "reserved"]),
+    hours=st.one_of(st.none(), st.floats(0.1, 10_000)),
+    months=st.one_of(st.none(), st.floats(0.1, 48)),
+    currency=st.sampled_from(["CNY", "USD"]),
+    output_tokens_per_s=st.one_of(st.none(), st.floats(0.1, 1e6)),
+    allow_derived=st.booleans(),
+    schedule=st.sampled_from(["", "24x7", "weekdays 9-18", "每天6小时"]),
+)
+
+
+@given(requests)
+def test_any_request_gives_a_whole_report_with_decimal_money(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    for amount in (report.hourly, report.monthly, report.job, report.per_million_output_tokens):
+        assert amount is None or isinstance(amount, Decimal)
+    assert (report.hourly is None) == (report.price is None)
+    assert CostReport.model_validate_json(report.model_dump_json()).instance_type == report.instance_type
+
+
+@given(requests)
+def test_machines_times_price_times_hours_is_the_total(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    if report.price is None or report.hourly is None or report.monthly is None:
+        return
+    if report.price.unit == "hour":
+        assert report.hourly == report.price.amount * request.count
+    if report.job is not None and request.hours is not None and report.price.unit == "hour":
+        assert report.job == report.hourly * Decimal(str(request.hours))
+    hours = Decimal(str(round(report.hours_per_month or 0, 4)))
+    assert abs(report.monthly - report.hourly * hours) <= Decimal("0.001") * request.count
+
+
+@given(requests)
+def test_above_the_break_even_the_month_is_really_cheaper(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    prices = {row.purchase: row.amount for row in (*report.derived, *report.options)}
+    for even in report.break_evens:
+        month, hour = prices["subscription_1m"], prices["payg"]
+        assert month < hour * Decimal(even.hours_per_month + 0.1)
+        assert month > hour * Decimal(even.hours_per_month - 0.1)
+
+
+@given(requests)
+def test_a_region_called_cheaper_is_cheaper(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    amounts = [row.amount for row in report.cheaper_regions]
+    assert amounts == sorted(amounts)
+    assert report.price is None or all(amount < report.price.amount for amount in amounts)
+
+
+@given(st.integers(1, 24), st.integers(1, 7))
+def test_a_schedule_never_exceeds_the_month(hours: int, days: int) -> None:
+    assert 0 < hours_per_month(f"{hours}x{days}") <= HOURS_PER_MONTH
+    assert hours_per_month(f"{hours} hours a day, {days} days a week") == hours_per_month(
+        f"{hours}h x {days}d"
+    )

@@ -1,0 +1,149 @@
+"""Prices of one type in one region: published rows, and figures derived by a published rule of billing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import cast, get_args
+
+from knowledge.catalog import Catalog, freshest
+from knowledge.rows import BillingRule, Instance, Price, Purchase
+from tools.contracts.cost import PriceShown
+from tools.cost.purchase import MONTH, PAYG
+
+_PURCHASES = get_args(Purchase)
+_CENT_OF_CENT = Decimal("0.0001")
+
+
+def shown(row: Price) -> PriceShown:
+    """A published row as reports carry it."""
+    return PriceShown(
+        purchase=row.purchase,
+        amount=row.price,
+        currency=row.currency,
+        unit=row.unit,
+        region=row.region_id,
+        source=row.source,
+        as_of=row.as_of,
+        basis=_basis(row),
+        confidence=row.confidence,
+        note=row.note,
+        instance_type=row.instance_type,
+    )
+
+
+def _basis(row: Price) -> str:
+    """How the figure came about, as its note says."""
+    if row.source.startswith("live"):
+        return "live"
+    if row.instance_type.endswith(".*"):
+        return "family-floor"
+    note = row.note.lower()
+    if note.startswith("derived"):
+        return "derived"
+    if note.startswith("basis: bill"):
+        return "bill"
+    if note.startswith(("basis: quote", "live quote")):
+        return "quote"
+    return "third-party" if row.confidence == "low" or note.startswith("basis:") else "list"
+
+
+def published(catalog: Catalog, instance_type: str, region: str, currency: str) -> dict[str, PriceShown]:
+    """The comparable price of every purchase option that has one in this region and currency."""
+    rows = {
+        purchase: catalog.price(instance_type, region, cast(Purchase, purchase), currency)
+        for purchase in _PURCHASES
+    }
+    return {purchase: shown(row) for purchase, row in rows.items() if row is not None}
+
+
+def other_published(catalog: Catalog, instance: Instance) -> tuple[PriceShown, ...]:
+    """Rows of the type, and floors of its family, that are worth showing but never enter a ranking."""
+    rows = [row for row in catalog.price_rows(instance.instance_type) if not row.comparable]
+    rows += catalog.price_rows(f"ecs.{instance.family}.*")
+    return tuple(shown(row) for row in sorted(rows, key=lambda row: row.as_of, reverse=True))
+
+
+def regional(catalog: Catalog, instance_type: str, purchase: str, currency: str) -> list[PriceShown]:
+    """The freshest comparable price of each region, cheapest first."""
+    by_region: dict[str, list[Price]] = {}
+    for row in catalog.price_rows(instance_type):
+        if row.comparable and row.purchase == purchase and row.currency == currency:
+            by_region.setdefault(row.region_id, []).append(row)
+    best = [row for row in map(freshest, by_region.values()) if row is not None]
+    return [shown(row) for row in sorted(best, key=lambda row: (row.price, row.region_id))]
+
+
+def derived_hour(catalog: Catalog, instance: Instance, region: str, currency: str) -> PriceShown | None:
+    """GPU count x the price per GPU of another size with the same CPU per GPU, region and family.
+
+    Holds where the family's priced sizes are linear in the GPU count (rule `linear_in_gpus`), and by analogy
+    for three newer families (`linear_by_analogy`, error not known); single sizes are excepted.
+    """
+    rule, label = catalog.billing_rule("linear_in_gpus", instance.family), "derived-linear"
+    if rule is None:
+        rule, label = catalog.billing_rule("linear_by_analogy", instance.family), "derived-linear-analogy"
+    if rule is None or instance.whole_gpus < 1 or _excepted(catalog, instance, region):
+        return None
+    bases = _priced_siblings(catalog, instance, region, currency)
+    base = min(bases, key=lambda pair: abs(pair[0].whole_gpus - instance.whole_gpus), default=None)
+    if base is None:
+        return None
+    sibling, price = base
+    amount = price.price / sibling.whole_gpus * instance.whole_gpus
+    return _derived(price, instance, amount, PAYG, "hour", label, rule)
+
+
+def _priced_siblings(
+    catalog: Catalog, instance: Instance, region: str, currency: str
+) -> Iterable[tuple[Instance, Price]]:
+    for sibling in catalog.in_family(instance.family):
+        same_shape = sibling.whole_gpus >= 1 and (
+            sibling.vcpu * instance.whole_gpus == instance.vcpu * sibling.whole_gpus
+        )
+        if sibling == instance or not same_shape or _excepted(catalog, sibling, region):
+            continue
+        price = catalog.price(sibling.instance_type, region, "payg", currency)
+        if price is not None:
+            yield sibling, price
+
+
+def _excepted(catalog: Catalog, instance: Instance, region: str) -> bool:
+    rule = catalog.billing_rule("not_linear", instance.instance_type, region)
+    return rule is not None and rule.region_id == region
+
+
+def derived_month(catalog: Catalog, instance: Instance, hour: PriceShown | None) -> PriceShown | None:
+    """A list month: 288 or 480 hours of the list price, by family (rule `month_list_hours`)."""
+    rule = catalog.billing_rule("month_list_hours", instance.instance_type) or catalog.billing_rule(
+        "month_list_hours", instance.family
+    )
+    if rule is None or rule.value is None or hour is None or hour.unit != "hour":
+        return None
+    return hour.model_copy(
+        update={
+            "purchase": MONTH,
+            "amount": (hour.amount * rule.value).quantize(_CENT_OF_CENT),
+            "unit": "month",
+            "basis": "derived-month",
+            "note": f"{rule.value} x the hourly price; {rule.source}",
+        }
+    )
+
+
+def _derived(
+    base: Price, instance: Instance, amount: Decimal, purchase: str, unit: str, label: str, rule: BillingRule
+) -> PriceShown:
+    return PriceShown(
+        purchase=purchase,
+        amount=amount.quantize(_CENT_OF_CENT),
+        currency=base.currency,
+        unit=unit,
+        region=base.region_id,
+        source=base.source,
+        as_of=base.as_of,
+        basis=label,
+        confidence=base.confidence,
+        note=f"from {base.instance_type}; {rule.source}",
+        instance_type=instance.instance_type,
+    )
