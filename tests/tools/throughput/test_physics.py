@@ -1,0 +1,123 @@
+"""What must hold for every model, card and load: ceilings and directions."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from knowledge.catalog import shipped_catalog
+from tools.throughput.core import Load, serve
+from tools.throughput.engines import ENGINES
+from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
+from tools.throughput.model_shape import ModelShape, generic_shape, shape_of
+from tools.throughput.precision import Scheme, scheme_for
+from tools.throughput.steps import Plan
+
+CATALOG = shipped_catalog()
+MODELS = [
+    shape_of(CATALOG.model(name))
+    for name in (
+        "Qwen2.5-0.5B-Instruct", "Llama-3.1-8B-Instruct", "phi-4", "Qwen3-32B", "Llama-3.1-70B",
+        "Qwen3-30B-A3B", "DeepSeek-V3", "gpt-oss-20b", "gemma-2-2b-it", "Qwen3.5-27B",
+    )
+]  # fmt: skip
+GPUS = [
+    gpu_shape_of(CATALOG.gpu(name))
+    for name in ("T4", "V100-16GB", "A10", "L20", "A100-80GB", "H20", "H100", "L40S", "B200", "RTX-4090")
+]
+PRECISIONS = ["fp16", "bf16", "gguf-q4_k_m", "gptq-int4", "nf4"]
+
+models = st.sampled_from(MODELS)
+gpus = st.sampled_from(GPUS)
+engines = st.sampled_from(sorted(ENGINES))
+lengths = st.integers(1, 16_000)
+loads = st.integers(1, 2_000)
+plans = st.builds(
+    Plan,
+    tensor=st.sampled_from([1, 2, 4, 8]),
+    pipeline=st.sampled_from([1, 2, 4]),
+    replicas=st.integers(1, 4),
+)
+
+
+def scheme(gpu: GpuShape, name: str) -> Scheme:
+    return scheme_for(gpu, CATALOG.precision(name))
+
+
+@settings(max_examples=400, deadline=None)
+@given(models, gpus, st.sampled_from(PRECISIONS), engines, plans, lengths, lengths, loads)
+def test_no_figure_is_above_the_bandwidth_or_compute_ceiling(
+    model: ModelShape, gpu: GpuShape, name: str, engine: str, plan: Plan, inputs: int, outputs: int, load: int
+) -> None:
+    weights = scheme(gpu, name)
+    speed = serve(model, gpu, plan, weights, Load(inputs, outputs, load), ENGINES[engine])
+    bits = min(weights.body_bits, weights.expert_bits, weights.head_bits)
+    read = model.active_params * bits / 8 / plan.stage_gpus
+    assert 1e3 / speed.tpot_ms <= gpu.bandwidth_gbs * 1e9 / read
+    computed = speed.requests_per_s * 2 * (inputs * model.prefill_params + outputs * model.active_params)
+    assert computed <= plan.gpus * weights.peak_tflops * 1e12
+
+
+@settings(max_examples=200, deadline=None)
+@given(models, gpus, engines, plans, lengths, lengths, loads, st.floats(1.0, 8.0))
+def test_more_bandwidth_never_slows_decode(
+    model: ModelShape,
+    gpu: GpuShape,
+    engine: str,
+    plan: Plan,
+    inputs: int,
+    outputs: int,
+    load: int,
+    more: float,
+) -> None:
+    faster = replace(gpu, bandwidth_gbs=gpu.bandwidth_gbs * more)
+    slow, fast = (
+        serve(model, card, plan, scheme(card, "fp16"), Load(inputs, outputs, load), ENGINES[engine])
+        for card in (gpu, faster)
+    )
+    assert fast.output_tokens_per_s >= slow.output_tokens_per_s * (1 - 1e-3)
+
+
+@settings(max_examples=300, deadline=None)
+@given(models, gpus, engines, plans, lengths, lengths, loads, loads)
+def test_more_concurrency_never_lowers_total_throughput(
+    model: ModelShape, gpu: GpuShape, engine: str, plan: Plan, inputs: int, outputs: int, load: int, more: int
+) -> None:
+    few, many = (
+        serve(model, gpu, plan, scheme(gpu, "fp16"), Load(inputs, outputs, n), ENGINES[engine])
+        for n in (load, load + more)
+    )
+    assert many.output_tokens_per_s >= few.output_tokens_per_s * (1 - 2e-3)
+
+
+@settings(max_examples=200, deadline=None)
+@given(gpus, plans, lengths, lengths, loads, st.floats(1, 400), st.floats(1.2, 10))
+def test_a_larger_dense_model_is_never_faster(
+    gpu: GpuShape, plan: Plan, inputs: int, outputs: int, load: int, size: float, factor: float
+) -> None:
+    small, large = (
+        serve(generic_shape(b), gpu, plan, scheme(gpu, "fp16"), Load(inputs, outputs, load))
+        for b in (size, size * factor)
+    )
+    assert large.output_tokens_per_s <= small.output_tokens_per_s * 1.001
+
+
+@settings(max_examples=200, deadline=None)
+@given(models, gpus, lengths, lengths, loads, st.sampled_from([2, 4, 8]))
+def test_tensor_parallel_gains_less_than_its_gpu_count(
+    model: ModelShape, gpu: GpuShape, inputs: int, outputs: int, load: int, degree: int
+) -> None:
+    one, many = (
+        serve(model, gpu, Plan(tensor=n), scheme(gpu, "fp16"), Load(inputs, outputs, load))
+        for n in (1, degree)
+    )
+    assert many.output_tokens_per_s < one.output_tokens_per_s * degree
+    assert many.tpot_ms > one.tpot_ms / degree
+
+
+def test_batch_matters() -> None:
+    model, gpu = MODELS[1], GPUS[4]
+    one, many = (serve(model, gpu, Plan(), scheme(gpu, "fp16"), Load(256, 256, n)) for n in (1, 16))
+    assert 8 * one.output_tokens_per_s < many.output_tokens_per_s < 16 * one.output_tokens_per_s

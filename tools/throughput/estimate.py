@@ -1,0 +1,102 @@
+"""Serving speed of a request: `ThroughputRequest` -> `ThroughputReport`."""
+
+from __future__ import annotations
+
+from knowledge.catalog import Catalog
+from knowledge.errors import InputError
+from tools.contracts.base import SourceRef
+from tools.contracts.throughput import Bound, ThroughputReport, ThroughputRequest
+from tools.throughput import ranges
+from tools.throughput.core import CHUNK_TOKENS, Load, serve_steps
+from tools.throughput.planning import memory_concurrency
+from tools.throughput.resolve import Resolved, resolve
+
+FEW_SEQUENCES = 8  # with less KV room than this, throughput is sensitive to every assumption
+
+
+def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> ThroughputReport:
+    """Rates and latencies of a serving load, each with the range that holds 80 % of measurements.
+
+    Roofline of prefill and decode steps, link time and fixed costs (`steps`), in the steady state of
+    continuous batching (`core`). Raises `InputError` and `NotKnown`.
+    """
+    settled = resolve(request, catalog)
+    inputs, outputs = settled.input_tokens, settled.output_tokens
+    if inputs + outputs == 0:
+        raise InputError("output_tokens", outputs, "input or output tokens above zero")
+    stepper = settled.stepper
+    allowed = memory_concurrency(stepper, inputs + outputs)
+    concurrency = _concurrency(request, settled, allowed)
+    speed = serve_steps(stepper, Load(inputs, outputs, max(1, min(concurrency, max(allowed, 1)))))
+    alone = serve_steps(stepper, Load(inputs, max(outputs, 2), 1))
+    chunk = min(float(max(inputs, 1)), CHUNK_TOKENS)
+    prefill_rate = chunk / stepper.prefill(chunk, max(inputs, 1) / 2).total_ms * 1e3 * stepper.plan.replicas
+    measured = stepper.gpu.name in ranges.CALIBRATED_GPUS and not stepper.gpu.derived
+    rate = ranges.RATE if measured else ranges.UNMEASURED_RATE
+    latency = ranges.LATENCY if measured else ranges.UNMEASURED_LATENCY
+    first = ranges.FIRST_TOKEN if measured else ranges.UNMEASURED_FIRST_TOKEN
+    total = speed.requests_per_s * (inputs + outputs)
+    figures = {
+        "output_tokens_per_s": (speed.requests_per_s * outputs, rate),
+        "total_tokens_per_s": (total, rate),
+        "requests_per_s": (speed.requests_per_s, rate),
+        "ttft_ms": (speed.ttft_ms, first),
+        "tpot_ms": (speed.tpot_ms, latency),
+        "single_stream_tokens_per_s": (1e3 / alone.tpot_ms, latency.inverse),
+        "prefill_tokens_per_s": (prefill_rate, first.inverse),
+    }
+    values: dict[str, float] = {}
+    for name, (value, spread) in figures.items():
+        values[name] = value
+        values[f"{name}_low"], values[f"{name}_high"] = spread.of(value)
+    plan = stepper.plan
+    return ThroughputReport(
+        model=stepper.model.name,
+        gpu=settled.gpu.gpu_model,
+        gpu_count=plan.gpus,
+        tensor_parallel=plan.tensor,
+        pipeline_parallel=plan.pipeline,
+        data_parallel=plan.replicas,
+        weight_precision=settled.precision.name,
+        kv_precision=settled.kv_precision,
+        engine=stepper.engine.name,
+        input_tokens=inputs,
+        output_tokens=outputs,
+        concurrency=concurrency,
+        max_concurrency=allowed,
+        **values,
+        prefill_bound=_bound(speed.prefill.bound),
+        decode_bound=_bound(speed.decode.bound),
+        compute_precision=stepper.scheme.computes_in,
+        evidence="calibrated" if measured else "estimate_only",
+        assumptions=tuple(settled.notes.assumptions),
+        warnings=tuple(settled.notes.warnings),
+        sources=tuple(SourceRef(title=title, as_of=as_of) for title, as_of in settled.source_titles),
+    )
+
+
+def _concurrency(request: ThroughputRequest, settled: Resolved, allowed: int) -> int:
+    """Requests in flight; notes what memory does to the wish."""
+    notes = settled.notes
+    if allowed < 1:
+        notes.warn("weights_leave_no_kv_room")
+    elif allowed < FEW_SEQUENCES * settled.stepper.plan.replicas:
+        notes.warn("little_kv_room", max_concurrency=allowed)
+    if request.concurrency == "max":
+        return max(1, allowed)
+    if request.concurrency is None:
+        notes.assume("concurrency", 1, "default")
+        return 1
+    if request.concurrency < 1:
+        raise InputError("concurrency", request.concurrency, '1 or more, or "max"')
+    if request.concurrency > max(allowed, 1):
+        notes.warn("concurrency_above_memory", asked=request.concurrency, max_concurrency=allowed)
+    return request.concurrency
+
+
+def _bound(name: str) -> Bound:
+    known: dict[str, Bound] = {
+        "compute": "compute", "bandwidth": "bandwidth",
+        "communication": "communication", "overhead": "overhead",
+    }  # fmt: skip
+    return known[name]

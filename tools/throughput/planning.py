@@ -1,0 +1,110 @@
+"""What a plan can carry: the concurrency memory allows, the best one under latency targets, users."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tools.throughput.core import Load, Speed, serve_steps
+from tools.throughput.steps import Stepper
+
+GIB = 2.0**30
+MEMORY_FRACTION = 0.90  # of the visible memory that an engine takes (vLLM gpu_memory_utilization)
+RESERVE_GIB = 1.5  # activations, graphs, context of one GPU
+
+
+def weights_gib_per_gpu(stepper: Stepper) -> float:
+    """Weights stored on the busiest GPU."""
+    model, scheme, plan = stepper.model, stepper.scheme, stepper.plan
+    dense = (model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits) / plan.tensor
+    table = model.embed_params * 16 / plan.tensor
+    routed = model.moe_layers * model.experts * model.expert_params * scheme.expert_bits / plan.stage_gpus
+    return (dense + table + routed) / 8 / plan.pipeline / GIB
+
+
+def memory_concurrency(stepper: Stepper, tokens_per_sequence: float) -> int:
+    """Sequences of this length that the KV pool of all replicas holds at once; 0 where weights do not fit."""
+    plan = stepper.plan
+    pool = stepper.gpu.usable_gib * MEMORY_FRACTION - RESERVE_GIB - weights_gib_per_gpu(stepper)
+    per_sequence = stepper.kv_bytes(tokens_per_sequence) / plan.pipeline / GIB
+    if pool <= 0:
+        return 0
+    if per_sequence <= 0:
+        return 100_000 * plan.replicas
+    return int(pool / per_sequence) * plan.attention_data * plan.replicas
+
+
+def best_concurrency(
+    stepper: Stepper,
+    input_tokens: int,
+    output_tokens: int,
+    limit: int,
+    ttft_ms: float | None = None,
+    tpot_ms: float | None = None,
+) -> tuple[int, Speed | None]:
+    """The highest concurrency up to `limit` that keeps both targets, with its speed; (0, None) if none does.
+
+    Latencies grow with concurrency, so the search is a bisection of a dozen evaluations.
+    """
+
+    def meets(speed: Speed) -> bool:
+        return (ttft_ms is None or speed.ttft_ms <= ttft_ms) and (tpot_ms is None or speed.tpot_ms <= tpot_ms)
+
+    def speed_at(concurrency: int) -> Speed:
+        return serve_steps(stepper, Load(input_tokens, output_tokens, concurrency))
+
+    if limit < 1:
+        return 0, None
+    top = speed_at(limit)
+    if meets(top):
+        return limit, top
+    low, high, best = 0, limit, None
+    while high - low > max(1, low // 64):
+        middle = (low + high) // 2
+        speed = speed_at(middle)
+        if meets(speed):
+            low, best = middle, speed
+        else:
+            high = middle
+    return low, best
+
+
+def concurrency_for_rate(
+    stepper: Stepper, input_tokens: int, output_tokens: int, requests_per_s: float, limit: int
+) -> int | None:
+    """The lowest concurrency whose throughput reaches the arrival rate (open loop); None if none does."""
+    return _first_enough(
+        lambda n: serve_steps(stepper, Load(input_tokens, output_tokens, n)).requests_per_s >= requests_per_s,
+        limit,
+    )
+
+
+def users_served(speed: Speed, concurrency: float, think_time_s: float) -> float:
+    """Users who keep `concurrency` requests in flight when each waits `think_time_s` between an answer and
+    the next question (closed loop, Little's law): N = X (R + Z)."""
+    return concurrency + speed.requests_per_s * think_time_s
+
+
+def concurrency_of_users(
+    stepper: Stepper, input_tokens: int, output_tokens: int, users: int, think_time_s: float
+) -> int:
+    """Requests in flight when `users` share the plan in a closed loop with a think time."""
+
+    def enough(concurrency: int) -> bool:
+        speed = serve_steps(stepper, Load(input_tokens, output_tokens, concurrency))
+        return users_served(speed, concurrency, think_time_s) >= users
+
+    return _first_enough(enough, users) or users
+
+
+def _first_enough(enough: Callable[[int], bool], limit: int) -> int | None:
+    """The smallest number from 1 to `limit` for which a growing predicate holds."""
+    if limit < 1 or not enough(limit):
+        return None
+    low, high = 0, limit
+    while high - low > 1:
+        middle = (low + high) // 2
+        if enough(middle):
+            high = middle
+        else:
+            low = middle
+    return high
