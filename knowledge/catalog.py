@@ -10,7 +10,7 @@ from pathlib import Path
 
 from knowledge.errors import InputError, NotKnown
 from knowledge.load import DATA_DIR, load_rows
-from knowledge.names import near, normal, normal_gpu, strip_quantization
+from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
 from knowledge.rows import (
     Availability,
     BillingRule,
@@ -32,7 +32,7 @@ from knowledge.rows import (
 # card's usable memory was not measured, and labelled as derived.
 USABLE_RATIO = 0.917
 _AMBIGUOUS_GPU = {"a100": "A100-80GB", "v100": "V100-16GB", "a800": "A800-80GB", "h20": "H20-96GB"}
-_CHAT_ENDINGS = ("", "instruct", "chat", "it", "instructv0.1", "chathf", "base")
+_CHAT_ENDINGS = ("", "instruct", "chat", "it", "chathf", "hf", "base")
 
 
 class Catalog:
@@ -188,7 +188,7 @@ class Catalog:
         if found is None:
             raise InputError("gpu", name, "a known GPU model", near(key, self._gpu_names | self._own_names))
         gpu = self._gpus_by_name[found]
-        slice_size = re.fullmatch(r".+?(\d+)q", key)
+        slice_size = re.search(r"[-\s](\d+)q\s*$", name.lower())
         if slice_size and gpu.memory_gib and int(slice_size[1]) < gpu.memory_gib:
             return slice_of(gpu, int(slice_size[1]), name), f"a vGPU slice, {slice_size[1]} GB of {found}"
         if key in _AMBIGUOUS_GPU:
@@ -228,15 +228,20 @@ class Catalog:
         """The model of this name by id, alias, mirror id or file name, or None."""
         for base in dict.fromkeys((name, strip_quantization(name)[0])):
             for tail in dict.fromkeys((base, base.rsplit("/", 1)[-1])):
-                key = normal(tail).removesuffix(".gguf")
-                for ending in _CHAT_ENDINGS:
-                    found = self.model_names.get(key + ending)
-                    if found:
-                        return self._models_by_id[found]
-                for ending in ("instruct", "chat", "hf", "base", "it"):
-                    found = self.model_names.get(key.removesuffix(ending))
-                    if found and key.endswith(ending):
-                        return self._models_by_id[found]
+                key = normal_model(tail)
+                for start in dict.fromkeys((key, key.removeprefix("meta"))):
+                    found = self._model_by_stem(start)
+                    if found is not None:
+                        return found
+        return None
+
+    def _model_by_stem(self, key: str) -> Model | None:
+        """A model whose name equals `key` but for an ending such as -Instruct or -Chat."""
+        bare = [key.removesuffix(ending) for ending in _CHAT_ENDINGS if ending and key.endswith(ending)]
+        for candidate in (*(key + ending for ending in _CHAT_ENDINGS), *bare):
+            found = self.model_names.get(candidate)
+            if found:
+                return self._models_by_id[found]
         return None
 
     def model(self, name: str) -> Model:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from rapidfuzz import fuzz, process
 
-_GPU_NOISE = re.compile(r"\b(nvidia|tesla|geforce|gpu|graphics|card|gtx|rtx)\b|显卡|英伟达")
+_GPU_NOISE = re.compile(r"\b(nvidia|tesla|geforce|gpu|graphics|card|gtx|rtx)(?=\b|\d)|显卡|英伟达")
+_MODEL_NOISE = re.compile(r"满血版?|完整版|原版|官方|大?模型|(?<![a-z])model(?![a-z])")
 _QUANT_SUFFIX = re.compile(
     r"[-_. ]?(?P<tag>awq|gptq(?:[-_ ]?int[348])?|gptq[-_ ]?[348]bits?|int4|int8|w8a8|w4a16"
     r"|fp8(?:[-_ ]?dynamic|[-_ ]?block)?|nvfp4|mxfp4|fp4|bnb[-_ ]?(?:4|8)bit|bnb|4bit|8bit|gguf"
@@ -25,6 +26,11 @@ def normal_gpu(name: str) -> str:
     text = name.lower().replace("-", " ").replace("_", " ")
     stripped = _GPU_NOISE.sub(" ", text)
     return normal(stripped) or normal(name)
+
+
+def normal_model(name: str) -> str:
+    """As `normal`, without words that qualify a model but do not name another one ("满血版 R1")."""
+    return normal(_MODEL_NOISE.sub(" ", name.lower())) or normal(name)
 
 
 def strip_quantization(name: str) -> tuple[str, str]:

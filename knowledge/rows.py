@@ -101,22 +101,22 @@ class Price(Row):
     price: Decimal = Field(gt=0)
     unit: Literal["hour", "month", "hour_equivalent_730", "percent_of_payg"]
     product: str = ""
+    basis: Literal["list", "quote", "bill", "console", "third-party", "derived"]
+    includes_disk: bool  # a disk is, or may be, inside the price
     confidence: Confidence
     note: str = ""
 
     @property
     def comparable(self) -> bool:
         """Whether the row may enter a ranking: this very type, a region, instance part only, trusted."""
-        note = self.note.lower()
-        disk_inside = "includes" in note or "inside" in note or "disk content not stated" in note
         return (
             self.product == "ecs"
             and bool(self.region_id)
             and self.confidence != "low"
             and self.unit in ("hour", "month")
             and not self.instance_type.endswith(".*")
-            and not disk_inside
-            and "derived" not in note
+            and not self.includes_disk
+            and self.basis != "derived"
         )
 
 

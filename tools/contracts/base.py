@@ -57,7 +57,7 @@ def parse_request(request_type: type[RequestT], values: Mapping[str, object]) ->
     unknown = [key for key in given if key not in request_type.model_fields]
     if unknown:
         raise InputError(
-            unknown[0], given[unknown[0]], "no such field", near(unknown[0], request_type.model_fields)
+            unknown[0], given[unknown[0]], "no such field", near(unknown[0], list(request_type.model_fields))
         )
     try:
         return request_type.model_validate(given)
