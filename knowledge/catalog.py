@@ -395,6 +395,7 @@ def slice_of(gpu: Gpu, memory_gib: float, name: str) -> Gpu:
             "usable_memory_mib": None
             if gpu.usable_memory_mib is None
             else int(gpu.usable_memory_mib * share),
+            "cuda_visible_gib": cut(gpu.cuda_visible_gib),
             "memory_bandwidth_gbs": cut(gpu.memory_bandwidth_gbs),
             "nvlink_gbs": 0.0,
             **{

@@ -39,6 +39,7 @@ class Gpu(Row):
     compute_capability: float | None = None
     memory_gib: float | None = Field(default=None, gt=0)  # nominal size, as sold
     usable_memory_mib: int | None = None  # as nvidia-smi shows it, ECC on; empty = unmeasured
+    cuda_visible_gib: float | None = None  # what a CUDA process sees as the card's total; empty = unmeasured
     memory_type: str = ""
     memory_bandwidth_gbs: float | None = None
     fp64_tflops: float | None = None

@@ -9,6 +9,10 @@ from knowledge.catalog import USABLE_RATIO, Catalog, nominal_gib, usable_gib
 from knowledge.errors import NotKnown
 from knowledge.rows import Gpu
 
+# What the driver keeps for itself: nvidia-smi's total less the total that CUDA reports. Median of A10G, L4,
+# L40S, H100, H100 NVL, H200, RTX 4090 and H20 (0.35 to 0.60); A100 and V100 keep 0.1 to 0.25.
+DRIVER_RESERVE_GIB = 0.45
+
 _CLASS = re.compile(
     r"^(\d+(?:\.\d+)?) ?g(?:i?b)?(?: class)?\b(?:.*?\((\d+(?:\.\d+)?) (?:gib|gb usable)\))?", re.I
 )
@@ -34,6 +38,10 @@ class Card:
 def card_of(gpu: Gpu) -> Card:
     """The card of a GPU row; `NotKnown` without a published memory size."""
     usable, measured = usable_gib(gpu)
+    if gpu.cuda_visible_gib is not None:
+        usable, measured = gpu.cuda_visible_gib, True
+    elif measured:
+        usable -= min(DRIVER_RESERVE_GIB, 0.02 * usable)
     return Card(gpu.gpu_model, usable, measured, nominal_gib(gpu), gpu.compute_capability, gpu.architecture)
 
 
