@@ -13,6 +13,8 @@ from tools.throughput.steps import Plan, Stepper, StepTime
 
 CHUNK_TOKENS = 2048.0  # prompt tokens that one step takes at most (vLLM default on most cards)
 WAIT_STEPS = 0.5  # of the running step, what a newcomer waits before its first chunk enters
+FEW = 4  # requests per replica below which whole numbers matter
+FULLEST = 0.995  # share of time that prompts can take; more requests queue before it
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +65,8 @@ def serve_steps(stepper: Stepper, load: Load) -> Speed:
     plan = stepper.plan
     in_flight = max(1.0, load.concurrency / plan.replicas)
     served = in_flight if stepper.engine.batches else 1.0
+    if served < FEW and served != int(served):  # some replicas have one request more than others
+        return _between(stepper, load, int(served))
     state = _steady(stepper, load, served)
     rate = served / (state.ttft_ms + _steps(load) * state.tpot_ms)  # Little's law, requests per ms
     queued = (in_flight - served) / rate
@@ -77,6 +81,26 @@ def serve_steps(stepper: Stepper, load: Load) -> Speed:
         state.prompt_share,
         state.mixed,
         state.decode,
+    )
+
+
+def _between(stepper: Stepper, load: Load, fewer: int) -> Speed:
+    """Replicas with `fewer` requests and replicas with one more, together."""
+    replicas = stepper.plan.replicas
+    low, high = (
+        serve_steps(stepper, replace(load, concurrency=float(n * replicas))) for n in (fewer, fewer + 1)
+    )
+    part = load.concurrency / replicas - fewer
+
+    def mean(before: float, after: float) -> float:
+        return before + part * (after - before)
+
+    return replace(
+        high,
+        output_tokens_per_s=mean(low.output_tokens_per_s, high.output_tokens_per_s),
+        requests_per_s=mean(low.requests_per_s, high.requests_per_s),
+        ttft_ms=mean(low.ttft_ms, high.ttft_ms),
+        tpot_ms=mean(low.tpot_ms, high.tpot_ms),
     )
 
 
@@ -101,17 +125,18 @@ def _steps(load: Load) -> float:
 def _steady(stepper: Stepper, load: Load, served: float) -> _State:
     """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
     inputs, steps = max(1.0, float(load.input_tokens)), _steps(load)
-    others = (served - 1.0) / served  # a request is not delayed by its own prompt while it decodes
-    if steps == 0:
-        return _queued(_state(stepper, inputs, 0.0, 1.0, others), 0.0, served)
-    most = served if not others else min(served, CHUNK_TOKENS * steps / (inputs * others))
-    state = _state(stepper, inputs, steps, most, others)
+    if steps == 0:  # requests that end with their first token: prompts one behind the other
+        state = _state(stepper, inputs, 0.0, 0.0, served)
+        alone = inputs / min(CHUNK_TOKENS, inputs) * state.mixed.total_ms
+        return replace(state, ttft_ms=max(state.ttft_ms, served * alone))
+    most = min(served, CHUNK_TOKENS * steps / inputs)
+    state = _state(stepper, inputs, steps, most, served)
     if state.concurrency <= served:
         return _queued(state, steps, served)
     low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
     for _ in range(20):
         middle = low + (high - low) * value_low / (value_low - value_high)
-        state = _state(stepper, inputs, steps, middle, others)
+        state = _state(stepper, inputs, steps, middle, served)
         value = state.concurrency - served
         if abs(value) < 1e-4 * served:
             break
@@ -122,35 +147,39 @@ def _steady(stepper: Stepper, load: Load, served: float) -> _State:
     return state
 
 
-def _state(stepper: Stepper, inputs: float, steps: float, running: float, others: float) -> _State:
+def _state(stepper: Stepper, inputs: float, steps: float, running: float, served: float) -> _State:
     """Step times and latencies with `running` sequences decoding.
 
-    Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry.
+    Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry. A request that
+    decodes is delayed by the prompts of the other C - 1 requests only, until prompts fill every step.
     """
     context = inputs + steps / 2
     sequences = max(1.0, running)
-    per_step = inputs * running * others / steps if steps else 0.0
+    per_step = inputs * running / steps if steps else 0.0
+    full = min(1.0, per_step / CHUNK_TOKENS)
+    others = 1.0 - (1.0 - full) / served
     chunk = min(CHUNK_TOKENS, max(inputs, per_step))
     own_chunk = min(CHUNK_TOKENS, inputs)
-    before = (
-        inputs - own_chunk
-    ) / 2  # chunks differ in the context they attend to; the middle one is typical
+    attended = inputs / 2  # mean over the tokens of a prompt, whatever its chunks
     decode = stepper.decode(sequences, context)
     mixed = stepper.step(sequences, context, chunk, attended)
     first = stepper.prefill(own_chunk, attended)
-    share = min(1.0, per_step / chunk)
+    share = min(1.0, per_step / chunk) * others
     shared_stages = stepper.plan.pipeline if stepper.plan.micro_batched else 1
     tpot = decode.total_ms + share * (mixed.total_ms - decode.total_ms) / shared_stages
-    alone = inputs / own_chunk * first.total_ms
-    shared = inputs / own_chunk * max(0.0, mixed.total_ms - first.total_ms)
-    ttft = stepper.engine.request_ms + alone + others * (shared + WAIT_STEPS * tpot)
     rate = running / (steps * tpot) if steps else 0.0
+    # Prompts pass one behind the other: a newcomer finds part of the others there (mean value analysis with
+    # fixed service times), each taking its chunks' steps.
+    alone = inputs / own_chunk * first.total_ms
+    service = inputs / chunk * mixed.total_ms
+    busy = min(FULLEST, rate * service)
+    wait = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
+    shared = inputs / own_chunk * max(0.0, mixed.total_ms - first.total_ms) + WAIT_STEPS * decode.total_ms
+    ttft = stepper.engine.request_ms + alone + min(1.0, served - 1.0) * (shared + wait)
     return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
 
 
 def _queued(state: _State, steps: float, served: float) -> _State:
     """A replica that works at its limit: what it cannot take waits, which lengthens the first token."""
-    if not steps:
-        return replace(state, running=0.0, ttft_ms=max(state.ttft_ms, served * state.mixed.total_ms))
     rate = state.running / (steps * state.tpot_ms)
     return replace(state, ttft_ms=max(state.ttft_ms, (served - state.running) / rate), concurrency=served)
