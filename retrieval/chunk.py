@@ -62,10 +62,21 @@ def chunk_guide(guide: Guide) -> Iterator[Chunk]:
 
 
 def sections(body: str) -> list[tuple[str, str]]:
-    """(heading, text) of each section of Markdown; text before the first heading has an empty one."""
-    parts = re.split(r"(?m)^#{1,6}\s+(.+?)\s*$", body)
-    pairs = [("", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
-    return [(heading, text.strip()) for heading, text in pairs if text.strip()]
+    """(heading, text) of each section of Markdown; text before the first heading has an empty one.
+
+    A line that starts with `#` inside a fenced block is a comment of the code, not a heading.
+    """
+    pairs: list[tuple[str, list[str]]] = [("", [])]
+    in_code = False
+    for line in body.splitlines():
+        in_code ^= line.lstrip().startswith("```")
+        heading = None if in_code else re.match(r"#{1,6}\s+(.+?)\s*$", line)
+        if heading:
+            pairs.append((heading[1], []))
+        else:
+            pairs[-1][1].append(line)
+    texts = [(heading, "\n".join(lines).strip()) for heading, lines in pairs]
+    return [(heading, text) for heading, text in texts if text]
 
 
 def pack(text: str, limit: int) -> list[str]:

@@ -66,12 +66,12 @@ class Tokenizer:
 
 def stem(word: str) -> str:
     """A light English stem, enough to join singular, plural and verb forms; names with digits stay whole."""
-    if len(word) < 5 or not word.isalpha():
+    if len(word) < 4 or not word.isalpha():
         return word
     for ending, least in (("ingly", 5), ("ing", 4), ("edly", 5), ("ies", 3), ("ed", 4), ("es", 4), ("s", 3)):
         if word.endswith(ending) and len(word) - len(ending) >= least and not word.endswith("ss"):
             root = word[: -len(ending)] + ("y" if ending == "ies" else "")
-            return root[:-1] if len(root) > 4 and root[-1] == root[-2] and root[-1] not in "lsz" else root
+            return root[:-1] if len(root) > 3 and root[-1] == root[-2] and root[-1] not in "lsz" else root
     return word
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from pytest_socket import socket_allow_hosts
 
 from knowledge.catalog import Catalog, shipped_catalog
@@ -24,6 +25,9 @@ _CLEAN = (
     "LANGSMITH_",
     "LANGCHAIN_",
 )
+# The first example of a property may load a dictionary or a table; a deadline would only measure that.
+settings.register_profile("project", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("project")
 os.environ["ALIBABA_CLOUD_ECS_METADATA_DISABLED"] = "true"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ["HF_HUB_OFFLINE"] = "1"

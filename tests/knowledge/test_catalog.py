@@ -113,9 +113,17 @@ def test_a_memory_class_names_no_card(catalog: Catalog) -> None:
 
 @pytest.mark.parametrize(
     ("name", "precision"),
-    [("int4", "awq-int4"), ("AWQ", "awq-int4"), ("bnb-nf4", "nf4"), ("Q4_K_M", "gguf-q4_k_m"), ("BF16", "bf16"),
-     ("fp8", "fp8"), ("W8A8", "int8-w8a8"), ("int4 (GGUF Q4_K_M)", "gguf-q4_k_m")],
-)  # fmt: skip
+    [
+        ("int4", "awq-int4"),
+        ("AWQ", "awq-int4"),
+        ("bnb-nf4", "nf4"),
+        ("Q4_K_M", "gguf-q4_k_m"),
+        ("BF16", "bf16"),
+        ("fp8", "fp8"),
+        ("W8A8", "int8-w8a8"),
+        ("int4 (GGUF Q4_K_M)", "gguf-q4_k_m"),
+    ],
+)
 def test_a_precision_is_found_by_alias(catalog: Catalog, name: str, precision: str) -> None:
     assert catalog.precision(name).name == precision
 
