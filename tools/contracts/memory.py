@@ -24,6 +24,7 @@ class MemoryRequest(Request):
     engine_version: str = ""
     context_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     concurrency: int | None = Field(default=None, ge=1, le=10_000_000)
+    output_tokens: int | None = Field(default=None, ge=0, le=100_000_000)  # of the context; rest is prompt
     max_model_len: int | None = Field(default=None, ge=1, le=100_000_000)
     max_num_seqs: int | None = Field(default=None, ge=1, le=1_000_000)
     max_batched_tokens: int | None = Field(default=None, ge=1, le=100_000_000)

@@ -1,81 +1,96 @@
-"""Serving engines: what each reserves beside weights and KV cache, and the defaults it starts with."""
+"""Serving engines by name and version: what each loads, reserves by default, and how it shares the card."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from knowledge.errors import InputError
 from knowledge.names import near, normal
 from tools.memory.card import Card
-from tools.memory.shape import Shape
-from tools.memory.weights import GIB
+from tools.memory.weights import AS_PUBLISHED, Loading
 
 Version = tuple[int, ...]
 
-# fp32 copies of the logits of a full batch that vLLM's profiling run of the sampler keeps, in bytes per
-# slot and vocabulary entry. Fit over 14 start-up logs of 5 sources (T4, RTX 4090, H100; 0.7 to 0.11).
-SAMPLER_BYTES = 39.0
+# share: the engine takes a share of the card, and weights, activations and pool lie inside it;
+# static: weights and pool lie inside the share, activations outside; rest: the pool takes a share of what is
+# left beside weights and activations; demand: memory grows with use.
+Allocation = Literal["share", "static", "rest", "demand"]
+
 CUDA_CONTEXT_GIB = 0.5  # driver context with cuBLAS, about 550 MB on A100/H100/L40S (aiconfigurator)
+GRAPHS_GIB = 0.4  # captured CUDA graphs: 0.17 to 0.72 in vLLM 0.7-0.8 logs, -0.9 to 1.15 in 0.10-0.11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Engine:
-    """One engine at one version. Memory figures are GiB per GPU."""
+    """One engine at one version. `utilization` is its default share of the card."""
 
     name: str
     version: Version
-    preallocates: bool  # takes a share of the card at start and gives what is left to the KV pool
-    layer_split: bool  # more GPUs without a plan mean whole layers per GPU, not tensor parallel
-    keeps_windows: bool  # window layers stop growing
-    utilization: float  # default share of the card
-    host_embedding: bool = False  # the token embedding stays in host memory
+    allocation: Allocation
+    utilization: float
+    layer_split: bool = False  # more GPUs without a plan mean whole layers per GPU, not tensor parallel
+    keeps_windows: bool = True  # window layers stop growing
+    loading: Loading = AS_PUBLISHED
+
+    @property
+    def preallocates(self) -> bool:
+        return self.allocation != "demand"
 
     def at_least(self, *version: int) -> bool:
         """Whether the version is this one or newer; an unstated version counts as the newest."""
         return not self.version or self.version >= version
 
     def default_sequences(self, card: Card | None) -> int:
-        """Sequences per step where the request states none (vLLM: 1,024 on large cards, else 256)."""
-        if self.name == "vllm":
-            return 1024 if card is not None and card.large_not_a100 and self.at_least(0, 8, 3) else 256
-        return 256
+        """Sequences per step where the request states none. vLLM: 1,024 from 70 GiB on cards whose name lacks
+        "a100", else 256 (its usage-context defaults; logged graph sizes agree)."""
+        if not self.preallocates:
+            return 1
+        return 1024 if self.name == "vllm" and self._large(card) else 256
 
     def default_batched_tokens(self, card: Card | None) -> int:
-        """Tokens of one step where the request states none."""
-        if self.name == "vllm" and card is not None and card.large_not_a100 and self.at_least(0, 8, 3):
-            return 8192
-        return 8192 if self.name in ("sglang", "tensorrt-llm") else 2048
-
-    def activation_gib(self, shape: Shape, sequences: int, tokens: int, tensor: int) -> float:
-        """Peak working memory of one step: the sampler's logits or one layer, whichever is larger."""
-        layer = layer_bytes(shape, tokens, tensor)
+        """Tokens of one step where the request states none: vLLM 8,192 or 2,048, SGLang by card size,
+        llama.cpp its micro-batch of 512."""
+        if self.name == "llama.cpp":
+            return 512
+        if self.name == "sglang":
+            size = card.nominal if card else 80.0
+            return 2048 if size < 35 else 4096 if size < 60 else 8192
         if self.name == "vllm":
-            return max(SAMPLER_BYTES * sequences * shape.vocab, layer) / GIB
-        if self.name in ("transformers", "llama.cpp"):
-            return (layer_bytes(shape, min(tokens, 512), tensor) + 6.0 * shape.vocab) / GIB
-        return max(6.0 * sequences * shape.vocab + layer, 0.07 * GIB) / GIB
+            return 8192 if self._large(card) else 2048
+        return 8192
 
-    def overhead_gib(self, tensor: int) -> float:
-        """Libraries outside the tensor allocator that count against the engine's share."""
+    def _large(self, card: Card | None) -> bool:
+        return card is not None and card.large_not_a100 and self.at_least(0, 8, 3)
+
+    def default_share(self, card: Card | None, gpus: int) -> float:
+        """The share of the card where the request states none. SGLang computes it: 0.5 GiB, 1.5 MB per
+        token of a chunk, 1/8 GiB per GPU and graphs stay free, at least 10 GiB above 60 GB."""
+        if self.name != "sglang" or card is None:
+            return self.utilization
+        reserve = 0.5 + 1.5 / 1024 * self.default_batched_tokens(card) + gpus / 8 + 0.15
+        if card.nominal > 60:
+            reserve = max(reserve, 10.0)
+        return max(0.5, 1 - reserve / card.nominal)
+
+    def libraries_gib(self, tensor: int) -> float:
+        """Memory outside the tensor allocator that counts against the share: vLLM's "non_torch_memory"
+        (0.03-0.08, 0.25, 0.43 at TP 1, 2, 4 in V0 logs; 0.13, 0.55 at TP 1, 2 in V1 logs), NCCL inside."""
         if not self.preallocates:
             return 0.0
-        return 0.15 if tensor == 1 else 0.55
+        if self.name == "vllm" and not self.at_least(0, 9):
+            return 0.05 if tensor == 1 else 0.25 if tensor == 2 else 0.43
+        return 0.14 if tensor == 1 else 0.55
 
     def graphs_gib(self, eager: bool) -> float:
         """Captured CUDA graphs; none in eager mode."""
-        return 0.0 if eager or not self.preallocates else 0.6
+        return 0.0 if eager or not self.preallocates else GRAPHS_GIB
 
+    @property
     def graphs_inside_share(self) -> bool:
         """vLLM counts graphs inside its share since 0.21; before they came out of the rest of the card."""
-        return self.name != "vllm" or self.at_least(0, 21)
-
-
-def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
-    """Live 16-bit activations of one layer for `tokens` tokens, bytes (section 3, lower bound)."""
-    attention = 2 * shape.hidden + 2 * (shape.query_heads + shape.kv_heads) * shape.head_dim / tensor
-    feed_forward = 2 * shape.hidden + 3 * shape.ffn / tensor
-    return 2.0 * tokens * max(attention, feed_forward)
+        return self.name == "vllm" and self.at_least(0, 21)
 
 
 _NAMES = {
@@ -98,14 +113,15 @@ _NAMES = {
     "lmstudio": "llama.cpp",
     "transformers": "transformers",
     "huggingface": "transformers",
+    "huggingfacetransformers": "transformers",
     "hf": "transformers",
     "pytorch": "transformers",
-    "autoawq": "transformers",
     "autogptq": "transformers",
     "gptqforllama(triton)": "transformers",
     "gptqforllama": "transformers",
     "acceleratebigmodelinference": "transformers",
     "accelerate": "transformers",
+    "autoawq": "autoawq",
 }
 
 
@@ -114,7 +130,7 @@ def resolve_engine(name: str, version: str = "") -> tuple[Engine, str]:
     reason = ""
     if not name:
         name, reason = "vllm", "default_engine"
-    match = re.match(r"^(.*?)[\s:=@]*v?(\d+(?:\.\d+)+.*)?$", name.strip(), re.S)
+    match = re.match(r"^(.*?)[\s:=@]*v?(\d+(?:\.\d+)+.*)?$", name.strip(), re.DOTALL)
     bare, attached = (match[1], match[2] or "") if match else (name, "")
     known = _NAMES.get(normal(bare))
     if known is None:
@@ -134,15 +150,18 @@ def _engine(name: str, version: Version) -> Engine:
     newest = not version
     if name == "vllm":
         share = 0.92 if newest or version >= (0, 22) else 0.9
-        return Engine(name, version, True, False, newest or version >= (0, 9), share)
+        windows = newest or version >= (0, 9)  # the hybrid cache manager
+        return Engine(name, version, "share", share, keeps_windows=windows, loading=Loading(pads_mxfp4=True))
     if name == "sglang":
-        return Engine(name, version, True, False, True, 0.88)
+        return Engine(name, version, "static", 0.88)
     if name == "tensorrt-llm":
-        return Engine(name, version, True, False, True, 0.9)
+        return Engine(name, version, "rest", 0.9)
     if name == "lmdeploy":
-        return Engine(name, version, True, False, False, 0.8)
+        return Engine(name, version, "rest", 0.8, keeps_windows=False)
     if name == "tgi":
-        return Engine(name, version, True, False, False, 0.95)
+        return Engine(name, version, "share", 0.95, keeps_windows=False)
     if name == "llama.cpp":
-        return Engine(name, version, False, True, True, 1.0, host_embedding=True)
-    return Engine(name, version, False, True, False, 1.0)
+        loading = Loading(host_embedding=True, drops_tower=True)
+        return Engine(name, version, "demand", 1.0, layer_split=True, loading=loading)
+    loading = Loading(copies_tied_fp8_head=True, copies_fused_qkv=name == "autoawq")
+    return Engine(name, version, "demand", 1.0, layer_split=True, keeps_windows=False, loading=loading)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -11,23 +10,22 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError, NotKnown
 from knowledge.rows import Model, Precision
 
-Scope = Literal["all", "matrices", "experts", "file"]
+# all: every tensor; matrices: every decoder matrix; experts: routed experts alone; feed_forward: feed-forward
+# matrices of the inner layers; file: a GGUF file, which gives embedding and head types of their own.
+Scope = Literal["all", "matrices", "experts", "feed_forward", "file"]
 
 # Names in logs and model cards that are no rows of the precision table, and the row whose layout they share.
 _WRITTEN = {
     "autoround-int4": "gptq-int4",
     "bnb-fp4": "nf4",
-    "bnb-nf4 (dynamic)": "nf4-dynamic",
-    "gguf-iq2_k_r4": "gguf-iq2_s",
-    "gguf-iq3_k": "gguf-iq3_s",
-    "gguf-iq4_k": "gguf-iq4_nl",
-    "gguf-iq4_k_r4": "gguf-iq4_nl",
-    "gguf-iq4_ks_r4": "gguf-iq4_xs",
+    "bnb-nf4 (dynamic)": "nf4",
     "gguf-q4 (qat mix)": "gguf-q4_0",
-    "int4 (native qat)": "int4-g32",
     "int8 (torchao dq)": "int8-w8a8",
     "int8 (w8a8)": "int8-w8a8",
 }
+# The published file averages of GGUF types were measured on Llama 3.1 8B: its parameters and one table.
+_GGUF_REFERENCE, _GGUF_TABLE = 8.0303e9, 128_256 * 4096.0
+_GGUF_OUTPUT_BITS = 6.5625  # output.weight is Q6_K unless the file type is wider (llama.cpp quantize)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,6 +36,8 @@ class WeightFormat:
     bits: float
     scope: Scope
     other_bits: float = 16.0
+    table_bits: float = 16.0  # embedding
+    head_bits: float = 16.0  # output head; of a tied model the one table
     category: str = "float"
     compute_dtype: str = "bf16"
     min_capability: float | None = None
@@ -73,9 +73,8 @@ def resolve_weights(text: str, catalog: Catalog, model: Model) -> tuple[WeightFo
     reason = ""
     if written in _WRITTEN:
         written, reason = _WRITTEN[written], "format_of_equal_layout"
-    dynamic = written == "nf4-dynamic"
-    row = catalog.precision("nf4" if dynamic else re.sub(r"\s*\(.*\)$", "", written) if reason else written)
-    if row.name in ("awq-int4",) and re.fullmatch(r"(int4|4[- ]?bit|4比特|q4|w4a16)", written):
+    row = catalog.precision(written)
+    if row.name == "awq-int4" and "awq" not in written:
         reason = "int4_means_awq"
     return format_of(row, model), reason
 
@@ -88,7 +87,7 @@ def native_format(catalog: Catalog, model: Model) -> tuple[WeightFormat, str]:
     elif "fp4" in native:
         name = "fp4-experts"
     elif native.startswith("int4"):
-        name = "int4-g32"
+        name = "int4-g32-sym"
     elif native.startswith("int8"):
         name = "int8-w8a8"
     elif native.startswith("fp8"):
@@ -104,26 +103,45 @@ def native_format(catalog: Catalog, model: Model) -> tuple[WeightFormat, str]:
 def format_of(row: Precision, model: Model) -> WeightFormat:
     """The format of a precision row for one model. `NotKnown` where the row states no bits."""
     bits = row.block_bits if row.block_bits is not None else row.effective_bits
-    if row.category == "gguf":
-        bits = row.effective_bits if row.effective_bits is not None else row.block_bits
     if bits is None:
         raise NotKnown("weight_precision", row.name, f"bits per weight of {row.name} are chosen per file")
-    is_moe = bool(model.num_experts)
-    scope: Scope = "matrices"
     if row.category == "gguf":
-        scope = "file"
-    elif row.name in ("fp32", "tf32", "fp16", "bf16"):
+        return _gguf(row, float(bits))
+    scope: Scope = "matrices"
+    if row.name in ("fp32", "tf32", "fp16", "bf16"):
         scope = "all"
-    elif row.name in ("mxfp4", "fp4-experts", "int4-g32") and is_moe:
+    elif row.name in ("mxfp4", "fp4-experts", "int4-g32-sym") and model.num_experts:
         scope = "experts"
-    other = 8.0 if row.name == "fp4-experts" else 16.0
+    elif row.name == "fp8-fbgemm":
+        scope = "feed_forward"
+    wide = float(bits) if scope == "all" else 16.0
     return WeightFormat(
         name=row.name,
         bits=float(bits),
         scope=scope,
-        other_bits=other,
+        other_bits=8.0 if row.name == "fp4-experts" else wide,
+        table_bits=wide,
+        head_bits=wide,
         category=row.category,
         compute_dtype=row.compute_dtype or "bf16",
+        min_capability=row.min_compute_capability,
+    )
+
+
+def _gguf(row: Precision, block: float) -> WeightFormat:
+    """A GGUF type: embedding at the block's bits, head at Q6_K or wider, and the body at what the published
+    file average leaves for it. Files of other shapes then get their own average."""
+    average = row.effective_bits if row.effective_bits is not None else block
+    head = max(_GGUF_OUTPUT_BITS, block)
+    body = (average * _GGUF_REFERENCE - (block + head) * _GGUF_TABLE) / (_GGUF_REFERENCE - 2 * _GGUF_TABLE)
+    return WeightFormat(
+        name=row.name,
+        bits=max(body, block),
+        scope="file",
+        table_bits=block,
+        head_bits=head,
+        category="gguf",
+        compute_dtype="fp16",
         min_capability=row.min_compute_capability,
     )
 

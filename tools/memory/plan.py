@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from knowledge.rows import Model
+from tools.memory.activation import Work, activation_gib, prefill_peak_gib
 from tools.memory.card import Card
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.formats import BF16_KV, KvFormat, WeightFormat
@@ -13,6 +14,7 @@ from tools.memory.kv import kv_layout
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
 
+UNBOUNDED = 10_000_000  # sequences of a model that keeps no cache
 TIGHT_SHARE = 0.05  # "tight" is a margin below this share of the usable memory
 
 
@@ -22,6 +24,7 @@ class Load:
 
     context_tokens: int = 4096
     concurrency: int = 1
+    output_tokens: int = 0  # of the context; the rest is prompt
     max_model_len: int | None = None
     max_num_seqs: int | None = None
     max_batched_tokens: int | None = None
@@ -42,6 +45,7 @@ class MemoryPlan:
     capacity_tokens: int | None  # tokens of `context_tokens`-long sequences the pool holds, one replica
     max_concurrency: int | None
     margin: float | None
+    prefill_peak: float  # moments of a long prompt, beside the total
     sequences: int
     batched_tokens: int
     utilization: float
@@ -71,55 +75,73 @@ def plan_memory(
     """Memory per GPU of one replica. Raises `NotKnown` where the catalog lacks the model's layout."""
     shape = shape_of(model)
     layout = kv_layout(model, kv)
-    sequences = load.max_num_seqs or max(engine.default_sequences(card), 1)
-    tokens = load.max_batched_tokens or engine.default_batched_tokens(card)
-    share = layout.share(plan.tensor, plan.pipeline)
-    per_sequence = layout.per_sequence(load.context_tokens, engine.keeps_windows) * share
-    weight_gib = weight_bytes_per_gpu(shape, weights, plan) / GIB
-    if engine.host_embedding:
-        weight_gib -= shape.embedding * weights.bits / 8 / plan.tensor / GIB
-    activation = engine.activation_gib(shape, sequences, tokens, plan.tensor)
-    graphs = engine.graphs_gib(load.eager)
-    overhead = engine.overhead_gib(plan.tensor) + graphs
+    work = Work(
+        sequences=load.max_num_seqs or engine.default_sequences(card),
+        tokens=load.max_batched_tokens or engine.default_batched_tokens(card),
+        context=load.context_tokens,
+        concurrency=load.concurrency,
+        prompt=max(1, load.context_tokens - load.output_tokens),
+        tensor=plan.tensor,
+    )
+    per_sequence = layout.per_sequence(load.context_tokens, engine.keeps_windows)
+    per_sequence *= layout.share(plan.tensor, plan.pipeline)
+    parts = _Parts(
+        weights=weight_bytes_per_gpu(shape, weights, plan, engine.loading) / GIB,
+        activation=activation_gib(engine, shape, weights, work),
+        libraries=engine.libraries_gib(plan.tensor),
+        graphs=engine.graphs_gib(load.eager),
+    )
     kv_gib = per_sequence * load.concurrency / GIB
-    utilization = load.utilization or engine.utilization
-    if card is None:
-        return MemoryPlan(weight_gib, kv_gib, activation, overhead, None, None, None, None, None,
-                          sequences, tokens, utilization)  # fmt: skip
-    pool = _pool(engine, card, utilization, weight_gib, activation, overhead, graphs)
-    held = max(pool, 0.0) * GIB / per_sequence if per_sequence > 0 else math.inf
-    concurrency = min(int(held), 10_000_000)
-    capacity = min(int(held * load.context_tokens), 10**15) if per_sequence > 0 else None
+    share = load.utilization or engine.default_share(card, plan.gpus)
+    prefill = prefill_peak_gib(engine, shape, work)
+    pool = margin = concurrency = capacity = None
+    if card is not None:
+        pool = _pool(engine, card, share, parts)
+        beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - prefill
+        margin = min(pool, beside) - kv_gib
+        held = max(pool, 0.0) * GIB / per_sequence if per_sequence > 0 else math.inf
+        concurrency = min(int(held), UNBOUNDED) if held < UNBOUNDED else UNBOUNDED
+        capacity = int(held * load.context_tokens) if per_sequence > 0 else None
     return MemoryPlan(
-        weights=weight_gib,
+        weights=parts.weights,
         kv=kv_gib,
-        activation=activation,
-        overhead=overhead,
-        usable=card.usable,
+        activation=parts.activation,
+        overhead=parts.libraries + parts.graphs,
+        usable=card.usable if card else None,
         pool=pool,
         capacity_tokens=capacity,
         max_concurrency=concurrency,
-        margin=pool - kv_gib,
-        sequences=sequences,
-        batched_tokens=tokens,
-        utilization=utilization,
+        margin=margin,
+        prefill_peak=prefill,
+        sequences=work.sequences,
+        batched_tokens=work.tokens,
+        utilization=share,
     )
 
 
-def _pool(
-    engine: Engine,
-    card: Card,
-    utilization: float,
-    weight_gib: float,
-    activation: float,
-    overhead: float,
-    graphs: float,
-) -> float:
-    """What is left for the KV cache: the engine's share of the card less everything else (section 2 of the
-    measurement notes; holds to 0.1 GiB in every vLLM log that prints all parts)."""
-    if not engine.preallocates:
-        return card.usable - CUDA_CONTEXT_GIB - weight_gib - activation - overhead
-    inside = overhead if engine.graphs_inside_share() else overhead - graphs
-    in_share = utilization * card.usable - weight_gib - activation - inside
-    in_card = card.usable - CUDA_CONTEXT_GIB - weight_gib - activation - overhead
-    return min(in_share, in_card)
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Everything beside the KV cache, GiB per GPU."""
+
+    weights: float
+    activation: float
+    libraries: float
+    graphs: float
+
+    @property
+    def sum(self) -> float:
+        return self.weights + self.activation + self.libraries + self.graphs
+
+
+def _pool(engine: Engine, card: Card, share: float, parts: _Parts) -> float:
+    """What the engine gives to the KV cache, GiB. For vLLM share x visible - weights - activation - libraries
+    (section 2 of the measurement notes; holds to 0.1 GiB in every log that prints all parts)."""
+    free = card.usable - CUDA_CONTEXT_GIB
+    if engine.allocation == "demand":
+        return free - parts.sum
+    if engine.allocation == "static":
+        return share * free - parts.weights - parts.libraries
+    if engine.allocation == "rest":
+        return share * (free - parts.sum)
+    inside = parts.sum if engine.graphs_inside_share else parts.sum - parts.graphs
+    return share * card.usable - inside

@@ -68,7 +68,7 @@ def resolve(request: MemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
     if reason:
         notes.assume("engine", engine.name, reason)
     plan, gpu_count = _plan(request, instance_gpus, engine, notes)
-    load = _load(request, model, engine, card, notes)
+    load = _load(request, model, engine, card, plan.gpus, notes)
     return Resolved(model, weights, kv, engine, plan, load, card, gpu_count)
 
 
@@ -163,7 +163,9 @@ def _plan(
     return Plan(tensor, pipeline, request.expert_parallel or 1), count
 
 
-def _load(request: MemoryRequest, model: Model, engine: Engine, card: Card | None, notes: Notes) -> Load:
+def _load(
+    request: MemoryRequest, model: Model, engine: Engine, card: Card | None, gpus: int, notes: Notes
+) -> Load:
     context = request.context_tokens or request.max_model_len
     if context is None:
         context = min(DEFAULT_CONTEXT, model.max_position_embeddings or DEFAULT_CONTEXT)
@@ -181,10 +183,13 @@ def _load(request: MemoryRequest, model: Model, engine: Engine, card: Card | Non
         if request.max_batched_tokens is None:
             notes.assume("max_batched_tokens", engine.default_batched_tokens(card), "engine_default")
         if request.gpu_memory_utilization is None:
-            notes.assume("gpu_memory_utilization", engine.utilization, "engine_default")
+            notes.assume(
+                "gpu_memory_utilization", round(engine.default_share(card, gpus), 4), "engine_default"
+            )
     return Load(
         context_tokens=context,
         concurrency=concurrency,
+        output_tokens=min(request.output_tokens or 0, context - 1),
         max_model_len=request.max_model_len,
         max_num_seqs=request.max_num_seqs,
         max_batched_tokens=request.max_batched_tokens,

@@ -18,6 +18,7 @@ class Shape:
     """
 
     name: str
+    family: str
     total: float
     embedding: float
     head: float  # 0 where the head is the embedding (tied)
@@ -34,10 +35,12 @@ class Shape:
     attention_layers: int
     hidden: int
     vocab: int
+    max_positions: int
     query_heads: int
     kv_heads: int
     head_dim: int
     ffn: int  # widest feed-forward that a token passes in one layer, experts of one token together
+    expert_ffn: int  # width of one routed expert
     num_experts: int
     experts_per_token: int
     is_latent: bool
@@ -82,6 +85,7 @@ def shape_of(model: Model) -> Shape:
     query_output, key_value, latent = query_output * scale, key_value * scale, latent * scale
     return Shape(
         name=model.model_id,
+        family=model.family,
         total=total,
         embedding=embedding,
         head=head,
@@ -97,10 +101,12 @@ def shape_of(model: Model) -> Shape:
         attention_layers=attention_layers,
         hidden=hidden,
         vocab=vocab,
+        max_positions=model.max_position_embeddings or 0,
         query_heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
         ffn=_ffn_width(model),
+        expert_ffn=(model.moe_intermediate_size or 0) if model.num_experts else 0,
         num_experts=model.num_experts or 0,
         experts_per_token=model.experts_per_token or 0,
         is_latent=model.attention == "mla" or model.kv_lora_rank is not None,

@@ -1,0 +1,89 @@
+"""Working memory of one step, by engine: what the profiling run of a server finds, what a library keeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tools.memory.engines import Engine
+from tools.memory.formats import WeightFormat
+from tools.memory.shape import Shape
+from tools.memory.weights import GIB
+
+# fp32 copies of the logits of a full batch that vLLM's profiling run of the sampler keeps, in bytes per
+# slot and vocabulary entry. Fit over 14 start-up logs of 5 sources (T4, RTX 4090, H100; 0.7 to 0.11).
+SAMPLER_BYTES = 39.0
+# vLLM profiles Qwen2-VL and Qwen2.5-VL with one image of 12.8 million pixels: 65,536 patches through a tower
+# 1,280 wide. Live widths per patch, kept on every rank and divided (two logs, TP 1 and TP 4).
+VISION_PATCHES, VISION_WIDTH, VISION_COPIED, VISION_DIVIDED = 65_536, 1280, 10.0, 25.0
+_PROFILED_VISION = ("Qwen2-VL", "Qwen2.5-VL")
+CUBLAS_WORKSPACE = 32 * 2.0**20  # PyTorch's cuBLAS workspace on Hopper (8 MiB before)
+MINIMUM_GIB = 0.07  # smallest activation budget of aiconfigurator
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """One step: sequences and tokens the engine prepares for, and the load it is asked to hold."""
+
+    sequences: int
+    tokens: int
+    context: int
+    concurrency: int
+    prompt: int  # tokens of the context that come in as prompt
+    tensor: int
+
+
+def activation_gib(engine: Engine, shape: Shape, weights: WeightFormat, work: Work) -> float:
+    """Working memory per GPU in GiB that the engine holds or reserves through its life."""
+    if engine.name == "vllm":
+        sampler = SAMPLER_BYTES * work.sequences * shape.vocab
+        return max(sampler, layer_bytes(shape, work.tokens, work.tensor), _vision_bytes(shape, work)) / GIB
+    if engine.name == "llama.cpp":
+        return _llama_cpp_bytes(engine, shape, work) / GIB
+    if not engine.preallocates:
+        return _transformers_bytes(engine, shape, weights, work) / GIB
+    logits = 6.0 * work.sequences * shape.vocab  # sampled positions, 16 bit and an fp32 copy
+    return max((logits + layer_bytes(shape, work.tokens, work.tensor)) / GIB, MINIMUM_GIB)
+
+
+def prefill_peak_gib(engine: Engine, shape: Shape, work: Work) -> float:
+    """What a library without chunked prefill needs for moments while a prompt passes: one layer of all of
+    its tokens. Gone when generation starts, so no part of the total; the verdict counts it."""
+    if engine.name not in ("transformers", "autoawq"):
+        return 0.0
+    return layer_bytes(shape, work.prompt * work.concurrency, 1) / GIB
+
+
+def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
+    """Live 16-bit activations of one layer for `tokens` tokens, bytes (section 3, lower bound)."""
+    attention = 2 * shape.hidden + 2 * (shape.query_heads + shape.kv_heads) * shape.head_dim / tensor
+    feed_forward = 2 * shape.hidden + 3 * shape.ffn / tensor
+    return 2.0 * tokens * max(attention, feed_forward)
+
+
+def _vision_bytes(shape: Shape, work: Work) -> float:
+    if not (shape.tower and shape.family in _PROFILED_VISION):
+        return 0.0
+    widths = VISION_COPIED + VISION_DIVIDED / work.tensor
+    return 2.0 * VISION_PATCHES * VISION_WIDTH * widths
+
+
+def _llama_cpp_bytes(engine: Engine, shape: Shape, work: Work) -> float:
+    """llama.cpp's compute buffer: fp32 logits of a micro-batch, or without FlashAttention (builds before
+    2025) its score matrix, and the layer's own tensors."""
+    year_or_build = engine.version[0] if engine.version else 9999
+    scores = 4.0 * work.tokens * work.context * shape.query_heads if year_or_build in (2023, 2024) else 0.0
+    return max(4.0 * work.tokens * shape.vocab, scores) + layer_bytes(shape, work.tokens, work.tensor) / 2
+
+
+def _transformers_bytes(engine: Engine, shape: Shape, weights: WeightFormat, work: Work) -> float:
+    """What Transformers holds beside weights and cache: logits of the sampled positions; before 4.45 those of
+    the whole prompt (2 + 4 bytes each) and a rotary table per layer; AWQ keeps the input and output of
+    the attention projections of every token (16 runs of Qwen3 on H20: 2 x heads x width at 16 bit)."""
+    old = not engine.at_least(4, 45)
+    rows = work.prompt * work.concurrency if old else work.concurrency
+    kept = CUBLAS_WORKSPACE + 6.0 * rows * shape.vocab
+    if old:
+        kept += 4.0 * shape.layers * shape.max_positions * shape.head_dim
+    if weights.name.startswith("awq"):
+        kept += 4.0 * shape.query_heads * shape.head_dim * work.context * work.concurrency
+    return kept
