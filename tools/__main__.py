@@ -6,110 +6,24 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
-from pydantic import BaseModel
 
-from knowledge.catalog import Catalog, shipped_catalog
+from knowledge.catalog import shipped_catalog
 from knowledge.errors import AdvisorError, InputError
-from tools.contracts.base import Request, parse_request
+from tools.doors import DOORS, Door
 from tools.show import show
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
-Calculate = Callable[[Mapping[str, object], Catalog], BaseModel]
 LONGEST_LINE = 2_000_000  # characters of one batch line
-
-
-@dataclass(frozen=True)
-class Door:
-    """A command: its request type and the calculator, imported only when the command runs."""
-
-    name: str
-    request: str  # "module:Class"
-    calculator: str  # "module:function"
-    help: str
-
-    def request_type(self) -> type[Request]:
-        return _load(self.request)  # type: ignore[no-any-return]
-
-    def run(self, values: Mapping[str, object]) -> BaseModel:
-        request = parse_request(self.request_type(), values)
-        return _load(self.calculator)(request, shipped_catalog())  # type: ignore[no-any-return]
-
-
-DOORS = (
-    Door(
-        "memory",
-        "tools.contracts.memory:MemoryRequest",
-        "tools.memory:estimate_memory",
-        "GPU memory of serving a language model: weights, KV cache, activation, overhead, fit.",
-    ),
-    Door(
-        "training-memory",
-        "tools.contracts.training:TrainingMemoryRequest",
-        "tools.training_memory:estimate_training_memory",
-        "GPU memory of training and fine-tuning.",
-    ),
-    Door(
-        "other-memory",
-        "tools.contracts.other:OtherMemoryRequest",
-        "tools.other_memory:estimate_other_memory",
-        "GPU memory of diffusion, video, speech, embedding and vision models.",
-    ),
-    Door(
-        "throughput",
-        "tools.contracts.throughput:ThroughputRequest",
-        "tools.throughput:estimate_throughput",
-        "Serving speed: tokens per second, TTFT and TPOT with ranges.",
-    ),
-    Door(
-        "training",
-        "tools.contracts.training:TrainingTimeRequest",
-        "tools.training_time:estimate_training_time",
-        "Training speed and the hours of a job.",
-    ),
-    Door(
-        "cost",
-        "tools.contracts.cost:CostRequest",
-        "tools.cost:estimate_cost",
-        "Cost of an instance type in every purchase option with a known price.",
-    ),
-    Door(
-        "recommend",
-        "tools.contracts.sizing:SizingRequest",
-        "tools.recommend:recommend",
-        "The right instance for a workload.",
-    ),
-    Door(
-        "compare-log",
-        "tools.contracts.compare_log:CompareLogRequest",
-        "tools.compare_log:compare_log",
-        "An engine's start-up log or an out-of-memory trace set beside the estimate.",
-    ),
-    Door(
-        "instance",
-        "tools.contracts.lookup:InstanceRequest",
-        "tools.lookup:look_up_instance",
-        "Facts of an instance type.",
-    ),
-    Door("gpu", "tools.contracts.lookup:GpuRequest", "tools.lookup:look_up_gpu", "Facts of a GPU model."),
-    Door("model", "tools.contracts.lookup:ModelRequest", "tools.lookup:look_up_model", "Facts of a model."),
-)
-
-
-def _load(path: str) -> Any:
-    module, name = path.split(":")
-    return getattr(import_module(module), name)
 
 
 def answer(door: Door, values: Mapping[str, object]) -> dict[str, object]:
     """The report as JSON values, or an `error` object; never raises for an input."""
     try:
-        return door.run(values).model_dump(mode="json")
+        return door.run(values, shipped_catalog()).model_dump(mode="json")
     except AdvisorError as error:
         return {"error": error.payload()}
 
@@ -186,7 +100,7 @@ def _add_command(door: Door) -> None:
             values = _option_values(options)
             if words:
                 values[next(iter(door.request_type().model_fields))] = " ".join(words)
-            report = door.run(values)
+            report = door.run(values, shipped_catalog())
         except AdvisorError as error:
             print(json.dumps({"error": error.payload()}, ensure_ascii=False) if as_json else str(error))
             raise typer.Exit(2) from None

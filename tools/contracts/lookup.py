@@ -13,6 +13,13 @@ from tools.contracts.cost import CostReport, PriceShown
 Kind = Literal["instance", "family", "gpu", "model", "precision"]
 
 
+class NameRequest(Request):
+    """A name to look up: an instance type, a GPU or a model, however it is written."""
+
+    name: str = Field(min_length=1, max_length=300)
+    region: str = ""
+
+
 class NameReport(Report):
     """An instance-type name read part by part, and what the catalog says against it."""
 

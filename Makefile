@@ -1,0 +1,63 @@
+# The same commands serve people and CI. Two of them need nothing set up: `make run` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN_STAMP := $(VENV)/.run-$(shell cat requirements.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
+DEV_STAMP := $(VENV)/.dev-$(shell cat requirements.lock requirements-dev.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
+
+.PHONY: help run install install-dev index test test-fast lint types imports evals check upgrade soak bench clean
+
+help:            ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t16
+
+run: install index ## the chat page and the API on http://127.0.0.1:7860 (HOST and PORT set the address)
+	$(BIN)/python app.py
+
+install: $(RUN_STAMP)
+$(RUN_STAMP):
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	@rm -f $(VENV)/.run-* && touch $@
+
+install-dev: $(DEV_STAMP)
+$(DEV_STAMP):
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.lock
+	@rm -f $(VENV)/.dev-* && touch $@
+
+index: install   ## make or refresh the guide index
+	@$(BIN)/python -m retrieval build
+
+test: install-dev ## every test, the browser tests included
+	@bash scripts/ensure_browser.sh
+	$(BIN)/python -m pytest
+
+test-fast: install-dev ## the tests without a browser and without the slow ones
+	$(BIN)/python -m pytest -m "not browser and not slow"
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: install-dev
+	$(BIN)/mypy
+
+imports: install-dev
+	$(BIN)/lint-imports
+
+evals: install-dev index ## the evaluation set with the built-in model; exit code 1 below its thresholds
+	$(BIN)/python -m evals
+
+check: lint types imports test evals ## all that CI runs
+
+bench: install-dev ## accuracy against published measurements
+	$(BIN)/python -m benchmarks memory
+	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks latency
+
+upgrade: install-dev ## renew the lock files
+	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock requirements.txt
+	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --constraint requirements.lock --output-file requirements-dev.lock requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) .state build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
