@@ -1,1 +1,5 @@
-"""Text to intent and slots, in English and Chinese, over a whole conversation."""
+"""Reading: the user's messages as an intent, slots, names and premises; deterministic and offline."""
+
+from agent.reading.conversation import read
+
+__all__ = ["read"]

@@ -79,3 +79,14 @@ class Reading(BaseModel):
     count: int | None = None  # machines of a named type
     token_price: bool = False  # asks per million tokens
     search_query: str = ""  # text for the guide search; "" = no guide needed
+    clarify: str = (
+        ""  # what to ask because the answer would flip: task_and_model, task, model_size, symptom, workload
+    )
+    nodes: int | None = None  # machines that work as one: "2 nodes", 两机
+    vram_gb: float | None = None  # a card named by its memory only: "a 24GB card"
+    latency_ms: float | None = None  # end to end, where neither TTFT nor TPOT is meant
+    items_per_day: float | None = None  # batch volume of `item`s
+    item: Literal["", "image", "clip", "page", "audio_hour", "document"] = ""
+    window_hours: float | None = None  # of the day, for batch work
+    streams: int | None = None  # cameras or live streams
+    fps: float | None = None  # frames per second of each stream
