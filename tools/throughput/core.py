@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from tools.throughput.engines import ENGINES, Engine
+from tools.throughput.coefficients import COEFFICIENTS, Engine
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link, link_between
 from tools.throughput.model_shape import ModelShape
 from tools.throughput.precision import Scheme
-from tools.throughput.steps import Plan, Stepper, StepTime
+from tools.throughput.steps import Plan, Stepper, StepTime, stepper
 
-CHUNK_TOKENS = 2048.0  # prompt tokens that one step takes at most (vLLM default on most cards)
 WAIT_STEPS = 0.5  # of the running step, what a newcomer waits before its first chunk enters
 FEW = 4  # requests per replica below which whole numbers matter
 FULLEST = 0.995  # share of time that prompts can take; more requests queue before it
@@ -46,28 +45,28 @@ def serve(
     plan: Plan,
     scheme: Scheme,
     load: Load,
-    engine: Engine = ENGINES["vllm"],
+    engine: Engine = COEFFICIENTS.engines["vllm"],
     kv_bytes_per_element: float = 2.0,
     link: Link | None = None,
 ) -> Speed:
     """Speed of a plan under a load. Pure arithmetic, some tens of microseconds; memory is not checked."""
     link = link or link_between(gpu, plan.stage_gpus)
-    return serve_steps(Stepper(model, gpu, scheme, engine, plan, link, kv_bytes_per_element), load)
+    return serve_steps(stepper(model, gpu, scheme, engine, plan, link, kv_bytes_per_element), load)
 
 
-def serve_steps(stepper: Stepper, load: Load) -> Speed:
+def serve_steps(replica: Stepper, load: Load) -> Speed:
     """As `serve`, for a replica whose constants are worked out already.
 
     A request in flight is decoding or before its first token: C = B + X ttft, with X = B / ((O - 1) tpot)
     requests per second. The right side grows with B, so one B fits each concurrency C, and throughput never
     falls as C grows. B ends where every step carries a full chunk of prompts; more requests then queue.
     """
-    plan = stepper.plan
+    plan = replica.plan
     in_flight = max(1.0, load.concurrency / plan.replicas)
-    served = in_flight if stepper.engine.batches else 1.0
+    served = in_flight if replica.engine.batches else 1.0
     if served < FEW and served != int(served):  # some replicas have one request more than others
-        return _between(stepper, load, int(served))
-    state = _steady(stepper, load, served)
+        return _between(replica, load, int(served))
+    state = _steady(replica, load, served)
     rate = served / (state.ttft_ms + _steps(load) * state.tpot_ms)  # Little's law, requests per ms
     queued = (in_flight - served) / rate
     busy_replicas = min(float(plan.replicas), max(1.0, load.concurrency))
@@ -84,11 +83,11 @@ def serve_steps(stepper: Stepper, load: Load) -> Speed:
     )
 
 
-def _between(stepper: Stepper, load: Load, fewer: int) -> Speed:
+def _between(replica: Stepper, load: Load, fewer: int) -> Speed:
     """Replicas with `fewer` requests and replicas with one more, together."""
-    replicas = stepper.plan.replicas
+    replicas = replica.plan.replicas
     low, high = (
-        serve_steps(stepper, replace(load, concurrency=float(n * replicas))) for n in (fewer, fewer + 1)
+        serve_steps(replica, replace(load, concurrency=float(n * replicas))) for n in (fewer, fewer + 1)
     )
     part = load.concurrency / replicas - fewer
 
@@ -122,21 +121,21 @@ def _steps(load: Load) -> float:
     return max(0.0, load.output_tokens - 1.0)
 
 
-def _steady(stepper: Stepper, load: Load, served: float) -> _State:
+def _steady(replica: Stepper, load: Load, served: float) -> _State:
     """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
     inputs, steps = max(1.0, float(load.input_tokens)), _steps(load)
     if steps == 0:  # requests that end with their first token: prompts one behind the other
-        state = _state(stepper, inputs, 0.0, 0.0, served)
-        alone = inputs / min(CHUNK_TOKENS, inputs) * state.mixed.total_ms
+        state = _state(replica, inputs, 0.0, 0.0, served)
+        alone = inputs / min(replica.chunk_tokens, inputs) * state.mixed.total_ms
         return replace(state, ttft_ms=max(state.ttft_ms, served * alone))
-    most = min(served, CHUNK_TOKENS * steps / inputs)
-    state = _state(stepper, inputs, steps, most, served)
+    most = min(served, replica.chunk_tokens * steps / inputs)
+    state = _state(replica, inputs, steps, most, served)
     if state.concurrency <= served:
         return _queued(state, steps, served)
     low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
     for _ in range(20):
         middle = low + (high - low) * value_low / (value_low - value_high)
-        state = _state(stepper, inputs, steps, middle, served)
+        state = _state(replica, inputs, steps, middle, served)
         value = state.concurrency - served
         if abs(value) < 1e-4 * served:
             break
@@ -147,7 +146,7 @@ def _steady(stepper: Stepper, load: Load, served: float) -> _State:
     return state
 
 
-def _state(stepper: Stepper, inputs: float, steps: float, running: float, served: float) -> _State:
+def _state(replica: Stepper, inputs: float, steps: float, running: float, served: float) -> _State:
     """Step times and latencies with `running` sequences decoding.
 
     Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry. A request that
@@ -156,16 +155,16 @@ def _state(stepper: Stepper, inputs: float, steps: float, running: float, served
     context = inputs + steps / 2
     sequences = max(1.0, running)
     per_step = inputs * running / steps if steps else 0.0
-    full = min(1.0, per_step / CHUNK_TOKENS)
+    full = min(1.0, per_step / replica.chunk_tokens)
     others = 1.0 - (1.0 - full) / served
-    chunk = min(CHUNK_TOKENS, max(inputs, per_step))
-    own_chunk = min(CHUNK_TOKENS, inputs)
+    chunk = min(replica.chunk_tokens, max(inputs, per_step))
+    own_chunk = min(replica.chunk_tokens, inputs)
     attended = inputs / 2  # mean over the tokens of a prompt, whatever its chunks
-    decode = stepper.decode(sequences, context)
-    mixed = stepper.step(sequences, context, chunk, attended)
-    first = stepper.prefill(own_chunk, attended)
+    decode = replica.decode(sequences, context)
+    mixed = replica.step(sequences, context, chunk, attended)
+    first = replica.prefill(own_chunk, attended)
     share = min(1.0, per_step / chunk) * others
-    shared_stages = stepper.plan.pipeline if stepper.plan.micro_batched else 1
+    shared_stages = replica.plan.overlapped_stages
     tpot = decode.total_ms + share * (mixed.total_ms - decode.total_ms) / shared_stages
     rate = running / (steps * tpot) if steps else 0.0
     # Prompts pass one behind the other: a newcomer finds part of the others there (mean value analysis with
@@ -175,7 +174,7 @@ def _state(stepper: Stepper, inputs: float, steps: float, running: float, served
     busy = min(FULLEST, rate * service)
     wait = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
     shared = inputs / own_chunk * max(0.0, mixed.total_ms - first.total_ms) + WAIT_STEPS * decode.total_ms
-    ttft = stepper.engine.request_ms + alone + min(1.0, served - 1.0) * (shared + wait)
+    ttft = replica.engine.request_ms + alone + min(1.0, served - 1.0) * (shared + wait)
     return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
 
 

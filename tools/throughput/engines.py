@@ -1,44 +1,12 @@
-"""Serving engines: names as people write them, and what each costs beside the arithmetic."""
+"""Serving engines: names as people write them."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from knowledge.errors import InputError
 from knowledge.names import near, normal
-
-
-@dataclass(frozen=True, slots=True)
-class Engine:
-    """Fixed costs and efficiencies of one engine; the figures are first values from the dev measurements."""
-
-    name: str
-    layer_us: float  # fixed cost of one layer in one step: launches, norms, small kernels
-    step_ms: float  # fixed cost of one step: scheduler, sampling, host
-    sequence_us: float  # per running sequence and step: sampling, detokenizing, block tables
-    request_ms: float  # per request, before its first token: HTTP, tokenizer, scheduling
-    bandwidth_share: float  # of the memory bandwidth that weight reads reach
-    compute_share: float  # of the dense peak that large prefill matrices reach in 16 bit
-    splits_tensors: bool  # tensor parallel by default; False: layer split
-    batches: bool  # continuous batching; False: requests run one after another
-
-
-_ENGINES = (
-    Engine("vllm", 42, 0.4, 12, 12, 0.87, 0.55, True, True),
-    Engine("sglang", 42, 0.4, 10, 12, 0.85, 0.55, True, True),
-    Engine("tensorrt-llm", 30, 0.3, 8, 8, 0.88, 0.62, True, True),
-    Engine("lmdeploy", 40, 0.4, 10, 10, 0.85, 0.55, True, True),
-    Engine("llama.cpp", 80, 0.3, 60, 5, 0.80, 0.30, False, True),
-    Engine("transformers", 550, 1.0, 5, 10, 0.84, 0.45, False, True),
-    Engine("tgi", 60, 1.0, 15, 12, 0.82, 0.50, True, True),
-    Engine("gpt-fast", 30, 0.3, 10, 5, 0.85, 0.45, True, True),
-    Engine("mlc-llm", 40, 0.4, 15, 10, 0.82, 0.40, True, True),
-    Engine("fastertransformer", 40, 0.4, 10, 5, 0.80, 0.55, True, True),
-    Engine("exllamav2", 45, 0.4, 30, 5, 0.80, 0.40, False, True),
-    Engine("deepspeed", 80, 1.0, 15, 12, 0.80, 0.50, True, True),
-)  # fmt: skip
-ENGINES = {engine.name: engine for engine in _ENGINES}
+from tools.throughput.coefficients import COEFFICIENTS, Engine
 
 _ALIASES = {
     "vllm": "vllm", "sglang": "sglang", "tensorrtllm": "tensorrt-llm", "trtllm": "tensorrt-llm",
@@ -64,11 +32,12 @@ def find_engine(name: str) -> tuple[Engine, str]:
 
     A version at the end ("vllm 0.29", "ollama 0.33.3") is ignored; "" is vLLM.
     """
+    engines = COEFFICIENTS.engines
     if not name.strip():
-        return ENGINES["vllm"], "default"
+        return engines["vllm"], "default"
     key = normal(re.sub(r"[\s=]+v?\d+(\.\w+)+.*$", "", name.strip()))
     found = _ALIASES.get(key)
     if found is None:
         raise InputError("engine", name, "a known serving engine", near(name, _ALIASES))
     exact = key in (normal(found), normal(found).replace("-", ""), "hftransformers", "trtllm")
-    return ENGINES[found], "" if exact else "modelled_as"
+    return engines[found], "" if exact else "modelled_as"

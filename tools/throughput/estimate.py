@@ -7,7 +7,7 @@ from knowledge.errors import InputError
 from tools.contracts.base import SourceRef
 from tools.contracts.throughput import Bound, ThroughputReport, ThroughputRequest
 from tools.throughput import ranges
-from tools.throughput.core import CHUNK_TOKENS, Load, serve_steps
+from tools.throughput.core import Load, serve_steps
 from tools.throughput.planning import memory_concurrency
 from tools.throughput.resolve import Resolved, resolve
 
@@ -24,14 +24,14 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     inputs, outputs = settled.input_tokens, settled.output_tokens
     if inputs + outputs == 0:
         raise InputError("output_tokens", outputs, "input or output tokens above zero")
-    stepper = settled.stepper
-    allowed = memory_concurrency(stepper, inputs + outputs)
+    replica = settled.replica
+    allowed = memory_concurrency(replica, inputs + outputs)
     concurrency = _concurrency(request, settled, allowed)
-    speed = serve_steps(stepper, Load(inputs, outputs, max(1, min(concurrency, max(allowed, 1)))))
-    alone = serve_steps(stepper, Load(inputs, max(outputs, 2), 1))
-    chunk = min(float(max(inputs, 1)), CHUNK_TOKENS)
-    prefill_rate = chunk / stepper.prefill(chunk, max(inputs, 1) / 2).total_ms * 1e3 * stepper.plan.replicas
-    measured = stepper.gpu.name in ranges.CALIBRATED_GPUS and not stepper.gpu.derived
+    speed = serve_steps(replica, Load(inputs, outputs, max(1, min(concurrency, max(allowed, 1)))))
+    alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
+    chunk = min(float(max(inputs, 1)), replica.chunk_tokens)
+    prefill_rate = chunk / replica.prefill(chunk, max(inputs, 1) / 2).total_ms * 1e3 * replica.plan.replicas
+    measured = replica.gpu.name in ranges.CALIBRATED_GPUS and not replica.gpu.derived
     rate = ranges.RATE if measured else ranges.UNMEASURED_RATE
     latency = ranges.LATENCY if measured else ranges.UNMEASURED_LATENCY
     first = ranges.FIRST_TOKEN if measured else ranges.UNMEASURED_FIRST_TOKEN
@@ -49,9 +49,9 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     for name, (value, spread) in figures.items():
         values[name] = value
         values[f"{name}_low"], values[f"{name}_high"] = spread.of(value)
-    plan = stepper.plan
+    plan = replica.plan
     return ThroughputReport(
-        model=stepper.model.name,
+        model=replica.model.name,
         gpu=settled.gpu.gpu_model,
         gpu_count=plan.gpus,
         tensor_parallel=plan.tensor,
@@ -59,7 +59,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         data_parallel=plan.replicas,
         weight_precision=settled.precision.name,
         kv_precision=settled.kv_precision,
-        engine=stepper.engine.name,
+        engine=replica.engine.name,
         input_tokens=inputs,
         output_tokens=outputs,
         concurrency=concurrency,
@@ -67,7 +67,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         **values,
         prefill_bound=_bound(speed.prefill.bound),
         decode_bound=_bound(speed.decode.bound),
-        compute_precision=stepper.scheme.computes_in,
+        compute_precision=replica.scheme.computes_in,
         evidence="calibrated" if measured else "estimate_only",
         assumptions=tuple(settled.notes.assumptions),
         warnings=tuple(settled.notes.warnings),
@@ -80,7 +80,7 @@ def _concurrency(request: ThroughputRequest, settled: Resolved, allowed: int) ->
     notes = settled.notes
     if allowed < 1:
         notes.warn("weights_leave_no_kv_room")
-    elif allowed < FEW_SEQUENCES * settled.stepper.plan.replicas:
+    elif allowed < FEW_SEQUENCES * settled.replica.plan.replicas:
         notes.warn("little_kv_room", max_concurrency=allowed)
     if request.concurrency == "max":
         return max(1, allowed)

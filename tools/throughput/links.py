@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import log2
 
+from tools.throughput.coefficients import COEFFICIENTS, Coefficients
 from tools.throughput.gpu_shape import GpuShape
 
-# Time of one small all-reduce inside a step: latency of the collective plus its launch, in microseconds.
-# From the vLLM tensor-parallel curves (SpareCores): 2-9 us over NVLink, 10-16 us over PCIe with two cards,
-# 28 us with four.
-NVLINK_LATENCY_US = 6.0
-PCIE_LATENCY_US = 9.0
-NETWORK_LATENCY_US = 25.0
-NVLINK_SHARE = 0.75  # of the one-way link rate that a large ring all-reduce reaches
-PCIE_SHARE = 0.55  # without peer access the data goes through host memory
+NETWORK_LATENCY_US = 25.0  # of one collective between machines over RDMA
+NETWORK_SHARE = 0.8
 GPUS_PER_NODE = 8
 
 
@@ -26,20 +22,28 @@ class Link:
     latency_us: float
 
 
-def link_between(gpu: GpuShape, gpus: int, interconnect: str = "", network_gbps: float = 0.0) -> Link:
+def link_between(
+    gpu: GpuShape,
+    gpus: int,
+    interconnect: str = "",
+    network_gbps: float = 0.0,
+    coefficients: Coefficients = COEFFICIENTS,
+) -> Link:
     """The slowest link of a group of `gpus` cards; `interconnect` overrides what the card has."""
+    fit = coefficients
     if gpus > GPUS_PER_NODE:
-        return Link("network", (network_gbps or 200.0) / 8 * 0.8, NETWORK_LATENCY_US)
+        return Link("network", (network_gbps or 200.0) / 8 * NETWORK_SHARE, NETWORK_LATENCY_US)
     if gpu.nvlink_gbs and interconnect != "pcie":
-        return Link("nvlink", gpu.nvlink_gbs * NVLINK_SHARE, NVLINK_LATENCY_US)
-    return Link("pcie", gpu.pcie_gbs * PCIE_SHARE, PCIE_LATENCY_US)
+        return Link("nvlink", gpu.nvlink_gbs * fit.nvlink_share, fit.nvlink_us)
+    return Link("pcie", gpu.pcie_gbs * fit.pcie_share, fit.pcie_us)
 
 
 def all_reduce_ms(link: Link, gpus: int, payload_bytes: float) -> float:
     """One all-reduce: latency that grows with the group, and 2 (n - 1) / n payloads through each link."""
     if gpus <= 1:
         return 0.0
-    latency = link.latency_us * (1.0 if link.kind == "nvlink" else gpus / 2)
+    # A switch reaches all peers at once; over PCIe the ring passes every card.
+    latency = link.latency_us * (max(1.0, log2(gpus)) ** 0.5 if link.kind == "nvlink" else gpus / 2)
     return latency / 1e3 + 2 * (gpus - 1) / gpus * payload_bytes / (link.gbs * 1e6)
 
 

@@ -32,6 +32,7 @@ class ModelShape:
     state_bytes: float  # recurrent state of one sequence
     attention_flops: float  # per pair of query and key position, all full-attention layers, prefill
     decode_attention_flops: float  # the same in decode (latent attention works in its latent width)
+    is_latent: bool  # latent attention (MLA)
 
     @property
     def total_params(self) -> float:
@@ -106,6 +107,7 @@ def shape_of(model: Model) -> ModelShape:
         state_bytes=model.linear_state_bytes_per_seq_fp32 or 0.0,
         attention_flops=2.0 * heads * prefill_width * full_layers,
         decode_attention_flops=2.0 * heads * decode_width * full_layers,
+        is_latent=latent,
     )
 
 
@@ -160,4 +162,5 @@ def generic_shape(params_b: float) -> ModelShape:
         state_bytes=0.0,
         attention_flops=4.0 * heads * 128 * layers,
         decode_attention_flops=4.0 * heads * 128 * layers,
+        is_latent=False,
     )

@@ -12,20 +12,20 @@ MEMORY_FRACTION = 0.90  # of the visible memory that an engine takes (vLLM gpu_m
 RESERVE_GIB = 1.5  # activations, graphs, context of one GPU
 
 
-def weights_gib_per_gpu(stepper: Stepper) -> float:
+def weights_gib_per_gpu(replica: Stepper) -> float:
     """Weights stored on the busiest GPU."""
-    model, scheme, plan = stepper.model, stepper.scheme, stepper.plan
+    model, scheme, plan = replica.model, replica.scheme, replica.plan
     dense = (model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits) / plan.tensor
     table = model.embed_params * 16 / plan.tensor
     routed = model.moe_layers * model.experts * model.expert_params * scheme.expert_bits / plan.stage_gpus
     return (dense + table + routed) / 8 / plan.pipeline / GIB
 
 
-def memory_concurrency(stepper: Stepper, tokens_per_sequence: float) -> int:
+def memory_concurrency(replica: Stepper, tokens_per_sequence: float) -> int:
     """Sequences of this length that the KV pool of all replicas holds at once; 0 where weights do not fit."""
-    plan = stepper.plan
-    pool = stepper.gpu.usable_gib * MEMORY_FRACTION - RESERVE_GIB - weights_gib_per_gpu(stepper)
-    per_sequence = stepper.kv_bytes(tokens_per_sequence) / plan.pipeline / GIB
+    plan = replica.plan
+    pool = replica.gpu.usable_gib * MEMORY_FRACTION - RESERVE_GIB - weights_gib_per_gpu(replica)
+    per_sequence = replica.kv_bytes(tokens_per_sequence) / plan.pipeline / GIB
     if pool <= 0:
         return 0
     if per_sequence <= 0:
@@ -34,7 +34,7 @@ def memory_concurrency(stepper: Stepper, tokens_per_sequence: float) -> int:
 
 
 def best_concurrency(
-    stepper: Stepper,
+    replica: Stepper,
     input_tokens: int,
     output_tokens: int,
     limit: int,
@@ -50,7 +50,7 @@ def best_concurrency(
         return (ttft_ms is None or speed.ttft_ms <= ttft_ms) and (tpot_ms is None or speed.tpot_ms <= tpot_ms)
 
     def speed_at(concurrency: int) -> Speed:
-        return serve_steps(stepper, Load(input_tokens, output_tokens, concurrency))
+        return serve_steps(replica, Load(input_tokens, output_tokens, concurrency))
 
     if limit < 1:
         return 0, None
@@ -69,11 +69,11 @@ def best_concurrency(
 
 
 def concurrency_for_rate(
-    stepper: Stepper, input_tokens: int, output_tokens: int, requests_per_s: float, limit: int
+    replica: Stepper, input_tokens: int, output_tokens: int, requests_per_s: float, limit: int
 ) -> int | None:
     """The lowest concurrency whose throughput reaches the arrival rate (open loop); None if none does."""
     return _first_enough(
-        lambda n: serve_steps(stepper, Load(input_tokens, output_tokens, n)).requests_per_s >= requests_per_s,
+        lambda n: serve_steps(replica, Load(input_tokens, output_tokens, n)).requests_per_s >= requests_per_s,
         limit,
     )
 
@@ -85,12 +85,12 @@ def users_served(speed: Speed, concurrency: float, think_time_s: float) -> float
 
 
 def concurrency_of_users(
-    stepper: Stepper, input_tokens: int, output_tokens: int, users: int, think_time_s: float
+    replica: Stepper, input_tokens: int, output_tokens: int, users: int, think_time_s: float
 ) -> int:
     """Requests in flight when `users` share the plan in a closed loop with a think time."""
 
     def enough(concurrency: int) -> bool:
-        speed = serve_steps(stepper, Load(input_tokens, output_tokens, concurrency))
+        speed = serve_steps(replica, Load(input_tokens, output_tokens, concurrency))
         return users_served(speed, concurrency, think_time_s) >= users
 
     return _first_enough(enough, users) or users

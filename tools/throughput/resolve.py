@@ -11,12 +11,13 @@ from knowledge.names import normal, strip_quantization
 from knowledge.rows import Gpu, Instance, Precision
 from tools.contracts.base import Assumption, Remark, Scalar
 from tools.contracts.throughput import ThroughputRequest
-from tools.throughput.engines import Engine, find_engine
+from tools.throughput.coefficients import Engine
+from tools.throughput.engines import find_engine
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, link_between
 from tools.throughput.model_shape import ModelShape, generic_shape, shape_of
 from tools.throughput.precision import computes_in, scheme_for
-from tools.throughput.steps import Plan, Stepper
+from tools.throughput.steps import Plan, Stepper, stepper
 
 DEFAULT_INPUT_TOKENS = 1024
 DEFAULT_OUTPUT_TOKENS = 256
@@ -42,7 +43,7 @@ class Notes:
 class Resolved:
     """A request with all names and numbers settled."""
 
-    stepper: Stepper
+    replica: Stepper
     precision: Precision
     kv_precision: str
     gpu: Gpu
@@ -86,7 +87,7 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
         if source
     })  # fmt: skip
     return Resolved(
-        Stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
+        stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
         precision,
         kv_precision.name.removeprefix("kv-"),
         gpu_row,

@@ -1,22 +1,19 @@
-"""Time of one engine step: decode of a batch, prefill of a chunk, with the parts that bound it."""
+"""Time of one engine step: a token for each running sequence, and a chunk of a newcomer's prompt."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.throughput.engines import Engine
+from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, card_of
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link, all_reduce_ms, all_to_all_ms, hand_over_ms
 from tools.throughput.model_shape import ModelShape
 from tools.throughput.precision import Scheme
 
 ACTIVATION_BYTES = 2.0
-# Of the shorter of weight reads and arithmetic, what does not hide behind the longer.
-HIDDEN_SHARE = 0.3
-KV_READ_SHARE = 0.70  # of the bandwidth that paged attention reaches
-DECODE_COMPUTE_SHARE = 0.60  # of the peak that decode matrices reach, relative to prefill
-# Time per 1e9 weights to unpack them, relative to one fp32 operation each: operations per weight.
-DEQUANT_OPS = {"": 0.0, "w4a16": 6.0, "w8a16": 3.0, "bnb": 40.0, "gguf": 9.0}
+# No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
+# peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
+CEILING = 0.97
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +34,11 @@ class Plan:
     @property
     def gpus(self) -> int:
         return self.stage_gpus * self.pipeline * self.replicas
+
+    @property
+    def overlapped_stages(self) -> int:
+        """Pipeline stages that work at the same time."""
+        return self.pipeline if self.micro_batched else 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,11 @@ class StepTime:
 
 @dataclass(frozen=True, slots=True)
 class Stepper:
-    """One replica: model, card, format, plan and engine, with what all steps share worked out once."""
+    """One replica of a model on a card: what each part of a step costs, in ms, worked out once.
+
+    `..._token_ms` counts each token of the step, `..._sequence_ms` each running sequence, `..._pair_ms` each
+    pair of a token and a position that it attends to, on one GPU of the group.
+    """
 
     model: ModelShape
     gpu: GpuShape
@@ -73,15 +79,66 @@ class Stepper:
     plan: Plan
     link: Link
     kv_bytes_per_element: float
+    coefficients: Coefficients
+    dense_read_ms: float
+    expert_read_ms: float  # one expert of every MoE layer
+    dense_unpack_ms: float
+    expert_unpack_ms: float
+    dense_token_ms: float
+    head_sequence_ms: float
+    expert_token_ms: float  # one token through one expert of every MoE layer
+    kv_byte_ms: float
+    prefill_pair_ms: float
+    decode_pair_ms: float
+    activation_token_ms: float
+    overhead_ms: float
+    prompt_overhead_ms: float
+    sequence_ms: float
+    communication_ms: float
+    communication_token_ms: float
 
-    def weight_bytes(self, sequences: float) -> float:
-        """Bytes of weights that the busiest GPU of all stages reads in one step of `sequences` tokens."""
-        model, scheme, plan = self.model, self.scheme, self.plan
-        dense = model.dense_params * scheme.body_bits / plan.tensor
-        head = model.head_params * scheme.head_bits / plan.tensor
-        hit = model.experts_hit(sequences * plan.attention_data)
-        experts = model.moe_layers * hit * model.expert_params * scheme.expert_bits / plan.stage_gpus
-        return (dense + head + experts) / 8
+    def step(self, sequences: float, context: float, prompt_tokens: float, prompt_context: float) -> StepTime:
+        """One pass through all pipeline stages.
+
+        Weights are read once and every token is multiplied with them; the longer of the two bounds the
+        linear layers, softly where they meet. Cache reads and attention come on top, then elementwise
+        kernels, links and fixed costs.
+        """
+        model, plan, fit = self.model, self.plan, self.coefficients
+        group = max(1.0, sequences / plan.overlapped_stages) if sequences else 0.0
+        group /= plan.attention_data
+        tokens = group + prompt_tokens
+        read, unpack = self.dense_read_ms, self.dense_unpack_ms
+        compute = tokens * self.dense_token_ms + group * self.head_sequence_ms
+        if model.experts:
+            routed = tokens * plan.attention_data
+            hit = model.experts_hit(routed)
+            read += hit * self.expert_read_ms
+            unpack += hit * self.expert_unpack_ms
+            rows = max(routed * model.top_k, hit * fit.expert_tile)
+            compute += rows * self.expert_token_ms
+        read = max(read, unpack)
+        longer, shorter = (read, compute) if read > compute else (compute, read)
+        power = fit.overlap_power
+        linear = longer * (1.0 + (shorter / longer) ** power) ** (1.0 / power)
+        kv = group * self.kv_bytes(context) * self.kv_byte_ms
+        attention = prompt_tokens * prompt_context * self.prefill_pair_ms
+        attention += group * context * self.decode_pair_ms
+        overhead = self.overhead_ms + group * self.sequence_ms + tokens * self.activation_token_ms
+        if prompt_tokens:
+            overhead += self.prompt_overhead_ms
+        communication = self.communication_ms + tokens * self.communication_token_ms
+        total = overhead + communication + linear + max(kv, attention)
+        return StepTime(total, read, kv, compute + attention, communication, overhead)
+
+    def decode(self, sequences: float, context: float) -> StepTime:
+        """One step that gives each of `sequences` running sequences a token."""
+        return self.step(sequences, context, 0.0, 0.0)
+
+    def prefill(self, tokens: float, context: float) -> StepTime:
+        """One step of `tokens` prompt tokens, each of which attends to `context` tokens on average (half of
+        the prompt's length)."""
+        return self.step(0.0, 0.0, tokens, context)
 
     def kv_bytes(self, context: float) -> float:
         """Bytes of cache that one GPU reads for one sequence in one step."""
@@ -93,73 +150,82 @@ class Stepper:
         shard = min(self.plan.tensor, model.kv_heads)
         return elements * self.kv_bytes_per_element / shard + 2 * model.state_bytes / self.plan.tensor
 
-    def decode(self, sequences: float, context: float) -> StepTime:
-        """One step that gives each of `sequences` running sequences a token, over all pipeline stages."""
-        return self.step(sequences, context, 0.0, 0.0)
+    @property
+    def chunk_tokens(self) -> float:
+        """Prompt tokens that one step takes at most (vLLM: 2,048 on cards below 70 GiB and on A100)."""
+        if self.engine.name == "vllm" and (self.gpu.usable_gib < 70 or self.gpu.capability < 9.0):
+            return 2048.0
+        return self.engine.chunk_tokens
 
-    def prefill(self, tokens: float, context: float) -> StepTime:
-        """One step of `tokens` prompt tokens, each of which attends to `context` tokens on average (half of
-        the prompt's length)."""
-        return self.step(0.0, 0.0, tokens, context)
 
-    def step(self, sequences: float, context: float, prompt_tokens: float, prompt_context: float) -> StepTime:
-        """One step that carries a token of each running sequence and a chunk of a newcomer's prompt.
+def stepper(
+    model: ModelShape,
+    gpu: GpuShape,
+    scheme: Scheme,
+    engine: Engine,
+    plan: Plan,
+    link: Link,
+    kv_bytes_per_element: float = 2.0,
+    coefficients: Coefficients = COEFFICIENTS,
+) -> Stepper:
+    """Works out what the parts of a step cost."""
+    fit = coefficients
+    card = card_of(gpu.name, gpu.capability, fit)
+    per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
+    read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth)
+    expert_read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth * fit.expert_bandwidth)
+    share = {"int8": card.compute_8, "fp8": card.compute_8, "fp4": card.compute_4}.get(
+        scheme.computes_in, card.compute_16
+    )
+    rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
+    attention_peak = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
+    unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * card.vector)
+    experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
+    dense_bits = model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits
+    fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
+    fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
+    communication, per_token = _communication(model, plan, link)
+    return Stepper(
+        model=model,
+        gpu=gpu,
+        scheme=scheme,
+        engine=engine,
+        plan=plan,
+        link=link,
+        kv_bytes_per_element=kv_bytes_per_element,
+        coefficients=fit,
+        dense_read_ms=dense_bits / 8 / plan.tensor * read,
+        expert_read_ms=experts * scheme.expert_bits / 8 * expert_read,
+        dense_unpack_ms=model.dense_params / plan.tensor * unpack,
+        expert_unpack_ms=experts * unpack,
+        dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
+        head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
+        expert_token_ms=2.0 * experts / (rate * fit.expert_compute),
+        kv_byte_ms=per_byte / fit.kv_bandwidth,
+        prefill_pair_ms=model.attention_flops / (attention_peak * fit.prefill_attention),
+        decode_pair_ms=model.decode_attention_flops / (attention_peak * fit.decode_attention),
+        activation_token_ms=model.layers * model.hidden * fit.activation_bytes * per_byte,
+        overhead_ms=fixed_us * card.layer / 1e3 + engine.step_ms,
+        prompt_overhead_ms=model.layers * fit.eager_layer_us * card.layer / 1e3,
+        sequence_ms=engine.sequence_us / 1e3,
+        communication_ms=communication,
+        communication_token_ms=per_token,
+    )
 
-        Weights are read once and all tokens are multiplied with them; the longer of the two bounds the
-        linear layers, and part of the shorter shows. Cache reads and attention of prompts come on top.
-        """
-        model, gpu, plan, engine = self.model, self.gpu, self.plan, self.engine
-        micro = plan.pipeline if plan.micro_batched else 1
-        group = (max(1.0, sequences / micro) if sequences else 0.0) / plan.attention_data
-        tokens = group + prompt_tokens
-        bandwidth = gpu.bandwidth_gbs * 1e6  # bytes per ms
-        weights = self.weight_bytes(tokens) / (bandwidth * engine.bandwidth_share)
-        weights += self._dequant_ms(tokens)
-        kv = group * self.kv_bytes(context) / (bandwidth * KV_READ_SHARE)
-        decode_flops = group * (model.prefill_params + model.head_params) / DECODE_COMPUTE_SHARE
-        flops = 2.0 * (prompt_tokens * model.prefill_params + decode_flops) / plan.tensor
-        compute = flops / self._rate()
-        attention = prompt_tokens * prompt_context * model.attention_flops
-        attention += group * context * model.decode_attention_flops
-        attention_ms = attention / plan.tensor / self._attention_rate()
-        overhead = model.layers * engine.layer_us / 1e3 + engine.step_ms
-        overhead += group * engine.sequence_us / 1e3
-        communication = self._communication_ms(tokens)
-        linear = max(weights, compute) + HIDDEN_SHARE * min(weights, compute)
-        total = overhead + communication + linear + max(kv, attention_ms)
-        return StepTime(total, weights, kv, compute + attention_ms, communication, overhead)
 
-    def _rate(self) -> float:
-        """Flops per ms of the linear layers of one GPU at full efficiency."""
-        share = self.engine.compute_share
-        if self.scheme.computes_in in ("fp8", "int8"):
-            share *= 0.85
-        elif self.scheme.computes_in == "fp4":
-            share *= 0.65
-        return self.scheme.peak_tflops * 1e9 * share
+def _communication(model: ModelShape, plan: Plan, link: Link) -> tuple[float, float]:
+    """(fixed ms of a step, ms per token): two all-reduces per layer for tensor parallel, two all-to-alls per
+    MoE layer where attention is data parallel, and a hand-over between pipeline stages."""
+    width = model.hidden * ACTIVATION_BYTES
 
-    def _attention_rate(self) -> float:
-        """Flops per ms of attention, which runs in 16 bit whatever the weights are."""
-        return (self.gpu.bf16_tflops or self.gpu.fp16_tflops) * 1e9 * 0.4
-
-    def _dequant_ms(self, group: float) -> float:
-        ops = DEQUANT_OPS[self.scheme.dequant]
-        if not ops:
-            return 0.0
-        model, plan = self.model, self.plan
-        hit = model.experts_hit(group * plan.attention_data)
-        weights = model.dense_params / plan.tensor
-        weights += model.moe_layers * hit * model.expert_params / plan.stage_gpus
-        return weights * ops / (self.gpu.fp32_tflops * 1e9)
-
-    def _communication_ms(self, tokens: float) -> float:
-        """Two all-reduces per layer for tensor parallel, two all-to-alls per MoE layer for experts."""
-        model, plan = self.model, self.plan
-        payload = tokens * model.hidden * ACTIVATION_BYTES
-        total = 2 * model.layers * all_reduce_ms(self.link, plan.tensor, payload)
+    def total(payload: float) -> float:
+        value = 2 * model.layers * all_reduce_ms(link, plan.tensor, payload)
         if plan.attention_data > 1:
-            routed = payload * max(1, model.top_k) / plan.stage_gpus
-            total += 2 * model.moe_layers * all_to_all_ms(self.link, plan.stage_gpus, routed)
+            routed = payload * max(1, model.top_k)
+            value += 2 * model.moe_layers * all_to_all_ms(link, plan.stage_gpus, routed)
         if plan.pipeline > 1:
-            total += (plan.pipeline - 1) * hand_over_ms(self.link, payload)
-        return total
+            value += (plan.pipeline - 1) * hand_over_ms(link, payload)
+        return value
+
+    fixed = total(0.0)
+    return fixed, total(width) - fixed

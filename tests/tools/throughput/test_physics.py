@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.catalog import shipped_catalog
+from tools.throughput.coefficients import COEFFICIENTS
 from tools.throughput.core import Load, serve
-from tools.throughput.engines import ENGINES
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.model_shape import ModelShape, generic_shape, shape_of
 from tools.throughput.precision import Scheme, scheme_for
 from tools.throughput.steps import Plan
 
+ENGINES = COEFFICIENTS.engines
 CATALOG = shipped_catalog()
 MODELS = [
     shape_of(CATALOG.model(name))
