@@ -11,7 +11,7 @@ from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.integrity import counts, faults
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 
 
 @app.callback()

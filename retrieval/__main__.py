@@ -23,7 +23,7 @@ from retrieval.shipped import read_vectors, write_vectors
 from retrieval.specs import is_dense
 from settings import Settings
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 console = Console(stderr=True)
 
 

@@ -16,7 +16,7 @@ from knowledge.errors import AdvisorError, InputError
 from tools.doors import DOORS, Door
 from tools.show import show
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__)
+app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 LONGEST_LINE = 2_000_000  # characters of one batch line
 
 
