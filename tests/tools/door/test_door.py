@@ -27,9 +27,9 @@ EXAMPLE = {
     "concurrency": 4,
 }
 MEMORY_FIELDS = """
-    weights_gib weights_gib_per_gpu kv_bytes_per_token kv_cache_gib_per_gpu kv_pool_gib_per_gpu kv_capacity_tokens
-    activation_gib_per_gpu overhead_gib_per_gpu total_gib_per_gpu usable_gib_per_gpu fits margin_gib limits
-    assumptions
+    weights_gib weights_gib_per_gpu kv_bytes_per_token kv_cache_gib_per_gpu kv_pool_gib_per_gpu
+    kv_capacity_tokens activation_gib_per_gpu overhead_gib_per_gpu total_gib_per_gpu
+    usable_gib_per_gpu fits margin_gib limits assumptions
 """.split()
 
 
@@ -126,7 +126,7 @@ def test_a_start_is_quick_and_imports_nothing_heavy() -> None:
         "sys.argv = ['tools', 'memory', '--model', 'llama3 70b', '--gpu', 'A100-80GB', '--json']\n"
         "try:\n    runpy.run_module('tools', run_name='__main__', alter_sys=True)\n"
         "except SystemExit:\n    pass\n"
-        "heavy = {'langchain', 'langchain_core', 'chromadb', 'gradio', 'settings', 'Tea'} & set(sys.modules)\n"
+        "heavy = {'langchain_core', 'chromadb', 'gradio', 'settings', 'Tea'} & set(sys.modules)\n"
         "peak = next(line for line in open('/proc/self/status') if line.startswith('VmHWM'))\n"
         "print(sorted(heavy), int(peak.split()[1]) // 1024)\n"
     )
