@@ -24,7 +24,7 @@ Objective = Literal["cheapest", "balanced", "fastest"]
 class Budget(Request):
     """What may be spent: per hour, day, month, year, or in total."""
 
-    amount: Decimal = Field(gt=0)
+    amount: Decimal = Field(gt=0, le=10**15)
     currency: Literal["CNY", "USD"] = "CNY"
     period: Literal["hour", "day", "month", "year", "total"] = "hour"
 
@@ -59,6 +59,9 @@ class SizingRequest(Request):
     deadline_hours: float | None = Field(default=None, gt=0)
     budget: Budget | None = None
     hours_per_month: float | None = Field(default=None, gt=0, le=744)
+    hours: float | None = Field(default=None, gt=0, le=10_000_000)  # of use in all: "for a week" is 168
+    cny_per_usd: Decimal | None = Field(default=None, ge=Decimal("0.01"), le=1000)
+    min_gpu_memory_gib: float | None = Field(default=None, gt=0, le=10_000)  # nominal, one GPU or slice
     purchase: str = ""
     regions: tuple[str, ...] = ()
     gpu_wanted: tuple[str, ...] = ()
@@ -106,8 +109,29 @@ class Option(Report):
     hourly_cny: Money | None = None  # all machines
     monthly_cny: Money | None = None
     region: str
+    price_basis: str = ""  # list, derived-linear …; "" without a price
+    precision_rung: int = 0  # 0: the best precision tried; higher gives up quality
+    job_cny: Money | None = None  # of the whole job, where its hours are known
     labels: tuple[Objective, ...] = ()
     why: tuple[Remark, ...] = ()
+
+
+class LadderStep(Report):
+    """What one precision needs on the GPU of the first option: the fewest that carry the load, or that hold
+    the weights and some requests (`carries_load` False)."""
+
+    precision: str
+    rung: int
+    gpu_model: str
+    instance_type: str
+    count: int
+    gpus: int  # of all machines
+    region: str
+    hourly_cny: Money | None = None
+    carries_load: bool
+    max_concurrency: int | None = None
+    within_limits: bool  # budget and GPU count
+    chosen: bool = False
 
 
 class Rejected(Report):
@@ -127,8 +151,26 @@ class Recommendation(Report):
     options: tuple[Option, ...] = ()
     fallback: tuple[Option, ...] = ()
     rejected: tuple[Rejected, ...] = ()
-    considered: int = 0
+    precision_ladder: tuple[LadderStep, ...] = ()
+    considered: int = 0  # combinations of type, count, precision and plan that were computed
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Remark, ...] = ()
     corrections: tuple[Remark, ...] = ()
     sources: tuple[SourceRef, ...] = ()
+
+
+class SensitivityCase(Report):
+    """The best option when one thing changes; `same_option` says that the first one still does it."""
+
+    change: Literal["context_doubled", "concurrency_doubled", "next_cheaper", "budget_raised"]
+    value: str
+    same_option: bool
+    option: Option | None = None
+    gives_up: tuple[Remark, ...] = ()
+
+
+class Sensitivity(Report):
+    """How the recommendation moves with the load, and what a lower price would cost in other terms."""
+
+    request: SizingRequest
+    cases: tuple[SensitivityCase, ...] = ()

@@ -1,0 +1,156 @@
+"""`recommend`: from a workload and its limits to options, fallbacks, rejected families and reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from knowledge.catalog import Catalog
+from tools.contracts.base import Remark, SourceRef
+from tools.contracts.sizing import Option, Recommendation, SizingRequest
+from tools.recommend.build import option_of
+from tools.recommend.candidate import Candidate, best_unpriced, choose, pareto
+from tools.recommend.found import Found
+from tools.recommend.ladder import ladder
+from tools.recommend.limits import Limits, resolve_limits
+from tools.recommend.machines import machines, widened
+from tools.recommend.notes import Notes
+from tools.recommend.premises import correct_premises
+from tools.recommend.reject import rejected
+from tools.recommend.remarks import option_remarks, request_remarks
+from tools.recommend.tariff import Tariff
+from tools.recommend.task import Task
+from tools.recommend.tasks import task_of
+
+_UNPRICED_SHOWN = 2
+
+
+def recommend(
+    request: SizingRequest, catalog: Catalog, default_region: str = "cn-hangzhou"
+) -> Recommendation:
+    """The machines for a workload, the asked objective's best first.
+
+    Exhaustive over current types, machine counts, precisions and parallel plans; prices are list prices of
+    the asked regions (or of `default_region`, which is then said). Options are Pareto-clean in price, speed
+    and precision. Types without a list price follow the priced ones. When no option holds the limits,
+    `fallback` shows what the budget buys and what the wish costs. Raises `InputError` for names and values
+    that cannot be used and `NotKnown` for missing facts.
+    """
+    notes = Notes()
+    limits, tariff = resolve_limits(request, catalog, default_region, notes)
+    request = correct_premises(request, catalog, limits, notes)
+    task = task_of(request, catalog, tariff, notes)
+    kinds, refused = machines(catalog, limits, tariff)
+    if not request.regions and (region := widened(kinds, tariff)):
+        notes.assume("regions", region, "no_price_in_default_region")
+    found = task.run(kinds, limits)
+    chosen = choose(found.candidates, request.objective)
+    unpriced = _unpriced(found, chosen, request)
+    candidates = [candidate for candidate, _ in chosen] + unpriced
+    options = [
+        option_of(candidate, task, request, catalog, tuple(labels), option_remarks(candidate, candidates))
+        for candidate, labels in [*chosen, *((candidate, []) for candidate in unpriced)]
+    ]
+    fallback: list[Option] = []
+    if not chosen and (limits.has_budget or not unpriced):
+        fallback = _fallback(request, task, found, limits, catalog, tariff)
+    request_remarks(request, tariff, limits, candidates, notes)
+    return Recommendation(
+        request=request,
+        options=tuple(options),
+        fallback=tuple(fallback),
+        rejected=rejected(found, refused, candidates, limits),
+        precision_ladder=ladder(found, candidates),
+        considered=found.considered,
+        assumptions=tuple(notes.assumptions),
+        warnings=tuple(notes.warnings),
+        corrections=tuple(notes.corrections),
+        sources=_sources([*options, *fallback]),
+    )
+
+
+def _unpriced(
+    found: Found, chosen: Sequence[tuple[Candidate, object]], request: SizingRequest
+) -> list[Candidate]:
+    """Types without a list price beside the priced options: of a precision no worse than theirs."""
+    if not request.include_unpriced:
+        return []
+    worst = max((candidate.rung for candidate, _ in chosen), default=None)
+    fitting = [c for c in found.candidates if worst is None or c.rung <= worst]
+    return best_unpriced(fitting, _UNPRICED_SHOWN)
+
+
+def _fallback(
+    request: SizingRequest, task: Task, found: Found, limits: Limits, catalog: Catalog, tariff: Tariff
+) -> list[Option]:
+    """What the wish costs, then what the limits allow of it."""
+    options = []
+    wish = pareto(candidate for candidate in found.candidates if candidate.priced)
+    best = min((c.rung for c in wish), default=None)
+    cheapest = next((c for c in wish if c.rung == best), None)
+    if cheapest is not None:
+        options.append(_option(cheapest, task, request, catalog, Remark(code="what_the_wish_costs")))
+        lower = wish[0]
+        if lower is not cheapest:
+            options.append(_option(lower, task, request, catalog, Remark(code="wish_in_lower_precision")))
+    else:
+        options += _relaxed(request, task, limits, catalog, tariff)
+    options += _within_budget(request, task, limits, catalog, tariff)
+    return options
+
+
+def _option(
+    candidate: Candidate, task: Task, request: SizingRequest, catalog: Catalog, why: Remark
+) -> Option:
+    return option_of(candidate, task, request, catalog, (), (why,))
+
+
+def _relaxed(
+    request: SizingRequest, task: Task, limits: Limits, catalog: Catalog, tariff: Tariff
+) -> list[Option]:
+    """No machine that was asked for does it: the cheapest without the wish for its count, then its kind."""
+    steps: list[tuple[str, Limits]] = []
+    if limits.gpu_count is not None or limits.max_gpus is not None:
+        steps.append(("gpu_count", replace(limits, gpu_count=None, max_gpus=None)))
+    if limits.gpus or limits.types or limits.families:
+        free = replace(limits, gpus=frozenset(), types=frozenset(), families=frozenset())
+        steps.append(("gpu_wanted", free))
+        steps.append(("gpu_wanted_and_count", replace(free, gpu_count=None, max_gpus=None)))
+    if limits.needs_nvlink or limits.bare_metal is not None:
+        steps.append(
+            ("machine_kind", replace(steps[-1][1] if steps else limits, needs_nvlink=False, bare_metal=None))
+        )
+    for field, relaxed in steps:
+        kinds, _ = machines(catalog, relaxed, tariff)
+        candidates = task.run(kinds, replace(relaxed, max_hourly=None, max_monthly=None)).candidates
+        chosen = choose(candidates, request.objective)
+        picks = [chosen[0][0]] if chosen else best_unpriced(candidates, 1)
+        if picks:
+            return [
+                _option(
+                    picks[0], task, request, catalog, Remark(code="without_limit", params={"field": field})
+                )
+            ]
+    return []
+
+
+def _within_budget(
+    request: SizingRequest, task: Task, limits: Limits, catalog: Catalog, tariff: Tariff
+) -> list[Option]:
+    """The same work under the smallest load, within the budget."""
+    smaller = task.smaller()
+    if not limits.has_budget or smaller is None:
+        return []
+    kinds, _ = machines(catalog, limits, tariff)
+    chosen = choose(smaller.run(kinds, limits).candidates, "balanced")
+    if not chosen:
+        return []
+    return [_option(chosen[0][0], smaller, request, catalog, Remark(code="budget_buys_smaller_load"))]
+
+
+def _sources(options: Sequence[Option]) -> tuple[SourceRef, ...]:
+    refs: list[SourceRef] = []
+    for option in options:
+        for report in (option.memory, option.speed, option.cost):
+            refs += () if report is None else report.sources
+    return tuple(dict.fromkeys(refs))

@@ -1,0 +1,107 @@
+"""Inference of a language model as a task of the recommender: its search and its full reports."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from knowledge.catalog import Catalog
+from knowledge.rows import Instance
+from tools.contracts.memory import MemoryReport, MemoryRequest
+from tools.contracts.sizing import Plan, SizingRequest
+from tools.contracts.throughput import ThroughputReport, ThroughputRequest
+from tools.memory import estimate_memory
+from tools.recommend.candidate import Candidate
+from tools.recommend.found import Found
+from tools.recommend.limits import Limits
+from tools.recommend.notes import Notes
+from tools.recommend.offers import Silicon
+from tools.recommend.serving import ServingSearch
+from tools.recommend.tariff import Tariff
+from tools.recommend.workload import Workload, resolve_workload
+from tools.throughput import estimate_throughput
+
+_LEAST_CONTEXT = 2048  # tokens that are still useful for a chat
+
+
+@dataclass(frozen=True)
+class ServingTask:
+    """A language model to serve. Implements `tools.recommend.task.Task`."""
+
+    request: SizingRequest
+    work: Workload
+    tariff: Tariff
+    catalog: Catalog
+
+    def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
+        return ServingSearch(self.work, limits, self.tariff, self.catalog).run(machines)
+
+    def reports(self, candidate: Candidate) -> tuple[MemoryReport, ThroughputReport]:
+        layout, work = candidate.layout, self.work
+        each = math.ceil(candidate.concurrency / layout.data)
+        memory = estimate_memory(
+            MemoryRequest(
+                model=self.request.model,
+                params_b=self.request.params_b,
+                instance_type=candidate.instance.instance_type,
+                gpu_count=layout.tensor * layout.pipeline,
+                tensor_parallel=layout.tensor,
+                pipeline_parallel=layout.pipeline,
+                weight_precision=candidate.precision,
+                kv_precision=self.request.kv_precision,
+                engine=work.memory_engine.name,
+                context_tokens=work.context_tokens,
+                concurrency=min(each, max(1, (candidate.max_concurrency or 1) // layout.data)),
+            ),
+            self.catalog,
+        )
+        speed = estimate_throughput(
+            ThroughputRequest(
+                model=self.request.model,
+                params_b=self.request.params_b,
+                instance_type=candidate.instance.instance_type,
+                gpu_count=candidate.gpus,
+                tensor_parallel=layout.tensor,
+                pipeline_parallel=layout.pipeline,
+                data_parallel=layout.data,
+                weight_precision=candidate.precision,
+                kv_precision=self.request.kv_precision,
+                engine=work.speed_engine.name,
+                input_tokens=work.input_tokens,
+                output_tokens=work.output_tokens,
+                concurrency=candidate.concurrency,
+            ),
+            self.catalog,
+        )
+        return memory, speed
+
+    def plan(self, candidate: Candidate) -> Plan:
+        return Plan(
+            tensor_parallel=candidate.layout.tensor,
+            pipeline_parallel=candidate.layout.pipeline,
+            data_parallel=candidate.layout.data,
+            engine=self.work.memory_engine.name,
+            max_model_len=self.work.context_tokens,
+        )
+
+    def smaller(self) -> ServingTask | None:
+        context = min(self.work.context_tokens, _LEAST_CONTEXT)
+        outputs = max(1, min(self.work.output_tokens, context // 4))
+        inputs = max(1, min(self.work.input_tokens, context - outputs))
+        least = replace(
+            self.work,
+            context_tokens=context,
+            input_tokens=inputs,
+            output_tokens=outputs,
+            concurrency=1,
+            requests_per_s=None,
+            ttft_ms=None,
+            tpot_ms=None,
+        )
+        return None if least == self.work else replace(self, work=least)
+
+
+def serving_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> ServingTask:
+    """The task of an inference request; raises `InputError` and `NotKnown` for its names."""
+    return ServingTask(request, resolve_workload(request, catalog, notes), tariff, catalog)

@@ -1,0 +1,36 @@
+"""What the recommender needs of a task: a search over machines, and full reports for a few candidates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from knowledge.rows import Instance
+from tools.contracts.memory import MemoryReport
+from tools.contracts.other import OtherMemoryReport
+from tools.contracts.sizing import Plan
+from tools.contracts.throughput import ThroughputReport
+from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
+from tools.recommend.candidate import Candidate
+from tools.recommend.found import Found
+from tools.recommend.limits import Limits
+from tools.recommend.offers import Silicon
+
+AnyMemory = MemoryReport | TrainingMemoryReport | OtherMemoryReport | None
+AnySpeed = ThroughputReport | TrainingTimeReport | None
+
+
+class Task(Protocol):
+    """One workload, ready to be tried on machines."""
+
+    def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
+        """Candidates and misses on these machines."""
+
+    def reports(self, candidate: Candidate) -> tuple[AnyMemory, AnySpeed]:
+        """Full memory and speed reports of a candidate."""
+
+    def plan(self, candidate: Candidate) -> Plan:
+        """The parallel plan as reports carry it."""
+
+    def smaller(self) -> Task | None:
+        """The same work under the smallest useful load, for what a budget buys; None where it is that."""
