@@ -1,1 +1,6 @@
-"""Reports to Markdown in English and Chinese; all text meant for people is made here."""
+"""From reports to Markdown in English and Chinese. Every figure comes from a report; nothing is computed here
+but sums, ratios and unit changes."""
+
+from agent.writing.answer import write
+
+__all__ = ["write"]

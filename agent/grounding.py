@@ -1,0 +1,91 @@
+"""Middleware that lets no stated fact through which the reports of this run do not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NotRequired
+
+from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langgraph.runtime import Runtime
+
+from agent.builtin_model import BUILTIN
+from agent.claims import Claim
+from agent.evidence import Evidence
+from agent.steps import findings_of, is_question
+
+REPAIRS = 1  # how often the model may rewrite
+_LISTED = 12  # claims named in the request to rewrite
+
+
+class Ungrounded(Exception):
+    """The prose still states facts without evidence after the repair; the built-in writing takes over."""
+
+    def __init__(self, claims: Sequence[Claim]) -> None:
+        self.claims = tuple(claims)
+        super().__init__("no evidence for: " + ", ".join(claim.text for claim in claims[:_LISTED]))
+
+
+class EmptyAnswer(Exception):
+    """The model ended without text and without a tool call that could be run."""
+
+
+class GroundingState(AgentState[Any]):
+    """The agent's state with the number of repairs asked for in this run."""
+
+    repairs: NotRequired[int]
+
+
+class Grounding(AgentMiddleware[GroundingState, Any, Any]):
+    """Checks the final prose of a language model against the run's artifacts and the user's own words.
+
+    The first time it fails the model is asked to rewrite, with the offending claims named; then `Ungrounded`
+    is raised. Built-in answers are made from reports alone and are checked by tests instead.
+    """
+
+    state_schema = GroundingState
+
+    @hook_config(can_jump_to=["model"])
+    def after_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        messages = state["messages"]
+        last = messages[-1]
+        if not isinstance(last, AIMessage) or last.tool_calls:
+            return None
+        if last.response_metadata.get("model_name") == BUILTIN:
+            return None
+        if not last.text.strip():
+            raise EmptyAnswer("the model returned no text")
+        faults = evidence_of(messages).ungrounded(last.text)
+        if not faults:
+            return None
+        repairs = state.get("repairs", 0)
+        if repairs >= REPAIRS:
+            raise Ungrounded(faults)
+        return {
+            "messages": [repair_request(faults)],
+            "repairs": repairs + 1,
+            "jump_to": "model",
+        }
+
+    @hook_config(can_jump_to=["model"])
+    async def aafter_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
+        return self.after_model(state, runtime)
+
+
+def evidence_of(messages: Sequence[AnyMessage]) -> Evidence:
+    """Evidence of a run: the artifacts since the last question, and all that the user said."""
+    return Evidence(
+        (step.artifact for step in findings_of(messages)),
+        (message.text for message in messages if is_question(message)),
+    )
+
+
+def repair_request(faults: Sequence[Claim]) -> HumanMessage:
+    """The request to rewrite; it is marked so that it counts neither as a question nor as evidence."""
+    named = "; ".join(dict.fromkeys(claim.text for claim in faults[:_LISTED]))
+    return HumanMessage(
+        f"No tool result of this turn supports: {named}. Rewrite your whole answer using only figures and names "
+        "from the tool results, or call a tool for what is missing. Keep the user's language; do not mention "
+        "this request.",
+        additional_kwargs={"repair": True},
+    )

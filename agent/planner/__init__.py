@@ -1,0 +1,5 @@
+"""From a reading to tool calls: what to calculate, look up and search for a question, in at most three rounds."""
+
+from agent.planner.plan import plan
+
+__all__ = ["plan"]

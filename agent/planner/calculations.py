@@ -1,0 +1,149 @@
+"""Plans for calculations: memory, speed and cost of what the user named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.planner.requests import (
+    is_other,
+    is_training,
+    memory_call,
+    mentioned,
+    models,
+    sizing_args,
+    speed_args,
+    target,
+    training_args,
+)
+from agent.reading.types import Reading
+from agent.steps import Call, Findings
+from knowledge.catalog import Catalog
+from knowledge.rows import Instance
+from tools.contracts.sizing import Recommendation
+from tools.contracts.throughput import ThroughputReport
+
+_TARGETS = 3
+_MODELS = 3
+_PRECISIONS = ("bf16", "fp8", "awq-int4")
+_METHODS = ("full", "lora", "qlora")
+
+
+def memory(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """Memory on each card named, in the precision said or the usual three; and what to rent for it."""
+    names = models(reading)[:_MODELS] or [""]
+    if done or not (names[0] or reading.request.params_b):
+        return []
+    calls: list[Call] = []
+    for where in target(reading)[:_TARGETS]:
+        for number, name in enumerate(names):
+            tool, args = memory_call(reading, name, where, catalog)
+            purpose = "main" if number == 0 else "companion"
+            calls.append(Call(tool, args, purpose))
+            calls += [Call(tool, {**args, **change}, "variant") for change in _variants(tool, args)]
+    return [*calls, Call("recommend_instance", sizing_args(reading.request), "rent")]
+
+
+def _variants(tool: str, args: dict[str, Any]) -> list[dict[str, Any]]:
+    """The other precisions or methods that a reader wants beside the answer when none was said."""
+    if tool == "estimate_memory" and "weight_precision" not in args:
+        return [{"weight_precision": name} for name in _PRECISIONS[1:]]
+    if tool == "estimate_training_memory":
+        said = args.get("method")
+        return (
+            [{"method": name} for name in _METHODS if name != (said or "full")] if said != "pretrain" else []
+        )
+    return []
+
+
+def speed(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """Speed on each card named; without one, on what would be recommended."""
+    request = reading.request
+    name = (models(reading) or [""])[0]
+    if not (name or request.params_b):
+        return []
+    where = target(reading)[:_TARGETS]
+    if where == [{}] or is_other(name, catalog, request.task):
+        return [] if done else [Call("recommend_instance", sizing_args(request))]
+    if done:
+        return []
+    if is_training(reading):
+        calls = [Call("estimate_training_time", training_args(reading, name, place)) for place in where]
+    else:
+        calls = [Call("estimate_throughput", speed_args(reading, name, place)) for place in where]
+    tools = [memory_call(reading, name, place, catalog) for place in where]
+    return calls + [Call(tool, args, "main") for tool, args in tools]
+
+
+def cost(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """The price of each type named, or of the types that carry the GPU named; a job's cost after its size."""
+    types = cost_types(reading, catalog)
+    if not types:
+        return _cost_of_choice(reading, done)
+    if reading.token_price and not done.called("estimate_throughput"):
+        name = (models(reading) or [""])[0]
+        if name or reading.request.params_b:
+            return [
+                Call("estimate_throughput", speed_args(reading, name, {"instance_type": item}))
+                for item in types
+            ]
+    speeds = {report.gpu: report for report in done.all(ThroughputReport)}
+    return [
+        Call("estimate_cost", cost_args(reading, item, region, speeds.get(catalog.instance(item).gpu_model)))
+        for item in types
+        for region in (reading.request.regions or ("",))
+    ]
+
+
+def _cost_of_choice(reading: Reading, done: Findings) -> list[Call]:
+    if not done.called("recommend_instance"):
+        request = reading.request
+        known = request.model or request.params_b or request.gpu_wanted or request.budget
+        return [Call("recommend_instance", sizing_args(request))] if known else []
+    found = done.first(Recommendation)
+    if found is None or not found.options or done.called("estimate_cost"):
+        return []
+    best = found.options[0]
+    args = cost_args(reading, best.instance_type, best.region, None)
+    return [Call("estimate_cost", {**args, "count": best.count})]
+
+
+def cost_args(
+    reading: Reading, instance_type: str, region: str, speed: ThroughputReport | None
+) -> dict[str, Any]:
+    """Arguments of the cost calculator for one type and region."""
+    request = reading.request
+    args: dict[str, Any] = {
+        "instance_type": instance_type,
+        "count": reading.count,
+        "region": region,
+        "purchase": request.purchase,
+        "hours": reading.hours,
+        "currency": request.budget.currency if request.budget else None,
+    }
+    if speed is not None:
+        args["output_tokens_per_s"] = round(speed.output_tokens_per_s, 3)
+        args["total_tokens_per_s"] = round(speed.total_tokens_per_s, 3)
+    return {key: value for key, value in args.items() if value}
+
+
+def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
+    """The types whose price is asked: those named, the smallest of a family, or the smallest with a GPU."""
+    types = [mention.name for mention in mentioned(reading, "instance")]
+    if types:
+        return types[:4]
+    found: list[str] = []
+    for mention in mentioned(reading, "family"):
+        found += _smallest(catalog.in_family(mention.name), reading.request.gpu_count)
+    if not found:
+        for mention in mentioned(reading, "gpu"):
+            found += _smallest(catalog.with_gpu(mention.name, "current"), reading.request.gpu_count)
+    return list(dict.fromkeys(found))[:4]
+
+
+def _smallest(rows: tuple[Instance, ...], gpu_count: int | None) -> list[str]:
+    """The type with the fewest vCPU for the number of GPUs asked (one without a number)."""
+    whole = [row for row in rows if row.whole_gpus == (gpu_count or 1)] or [
+        row for row in rows if row.whole_gpus
+    ]
+    best = min(whole, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib), default=None)
+    return [best.instance_type] if best else []

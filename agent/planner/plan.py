@@ -1,0 +1,71 @@
+"""The plan of a question: which planner answers for its intent, and the calls that every intent shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from agent.planner import calculations, facts, sizing
+from agent.reading.types import Intent, Reading
+from agent.steps import Call, Findings
+from agent.writing.claims import claim_ids
+from knowledge.catalog import Catalog
+
+Planner = Callable[[Reading, Findings, Catalog], list[Call]]
+
+_PLANNERS: dict[Intent, Planner] = {
+    "size": sizing.size,
+    "vague": sizing.vague,
+    "memory": calculations.memory,
+    "speed": calculations.speed,
+    "cost": calculations.cost,
+    "buying": facts.buying,
+    "compare": facts.compare,
+    "lookup": facts.lookup,
+    "naming": facts.naming,
+    "region": facts.region,
+    "interconnect": facts.interconnect,
+    "claim": facts.lookup,
+    "troubleshoot": facts.guides_only,
+    "howto": facts.guides_only,
+}
+_SILENT: frozenset[Intent] = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
+_LIMIT = 12  # calls of one run; a question that names twenty things is answered for the first ones
+
+
+def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = True) -> list[Call]:
+    """The next calls for a question, or none when the answer can be written. Deterministic."""
+    if reading.intent in _SILENT or len(done) >= _LIMIT:
+        return []
+    calls = _PLANNERS[reading.intent](reading, done, catalog)
+    if not done:
+        calls = [*_shared(reading), *calls]
+        for intent in reading.intents[:2]:
+            if intent in _PLANNERS and intent != "vague":
+                calls += _PLANNERS[intent](reading, done, catalog)
+    calls = [call for call in calls if has_guides or call.name != "search_guides"]
+    return list(_fresh(calls, done))[: _LIMIT - len(done)]
+
+
+def _shared(reading: Reading) -> list[Call]:
+    """Claims to correct, phantom names to explain, and guides that the question asks for."""
+    calls: list[Call] = []
+    known = claim_ids(reading.claims)
+    if known:
+        calls.append(Call("check_claims", {"claim_ids": known}))
+    calls += [
+        Call("decode_name", {"name": mention.name}, "phantom")
+        for mention in reading.mentions
+        if mention.kind in ("phantom_instance", "phantom_family") and not mention.negated
+    ]
+    if reading.search_query:
+        calls.append(Call("search_guides", {"query": reading.search_query, "language": reading.language}))
+    return calls
+
+
+def _fresh(calls: Iterable[Call], done: Findings) -> Iterable[Call]:
+    """The calls that were not made before, each once."""
+    seen = [(step.call.name, step.call.args) for step in done]
+    for call in calls:
+        if (call.name, call.args) not in seen:
+            seen.append((call.name, call.args))
+            yield call

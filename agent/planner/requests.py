@@ -1,0 +1,119 @@
+"""Arguments of tool calls made from a reading: only what the user said."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.reading.types import Mention, Reading
+from knowledge.catalog import Catalog
+from tools.contracts.sizing import SizingRequest
+
+_TRAINING_TASKS = frozenset({"finetune", "pretrain"})
+_OTHER_TASKS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
+_OTHER_KINDS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
+
+
+def sizing_args(request: SizingRequest, **changes: Any) -> dict[str, Any]:
+    """The fields of a sizing request that are set, as JSON values, with changes; None takes a field out."""
+    values = request.model_dump(mode="json", exclude_defaults=True)
+    values["task"] = request.task
+    values.update(changes)
+    return {key: value for key, value in values.items() if value is not None}
+
+
+def mentioned(reading: Reading, *kinds: str) -> list[Mention]:
+    """The names of some kinds that the user wants, in order, each once; negated ones are left out."""
+    found: dict[str, Mention] = {}
+    for mention in reading.mentions:
+        if mention.kind in kinds and not mention.negated:
+            found.setdefault(mention.name, mention)
+    return list(found.values())
+
+
+def models(reading: Reading) -> list[str]:
+    """The models of the question, the one of the request first."""
+    names = [mention.name for mention in mentioned(reading, "model")]
+    wanted = reading.request.model
+    return list(dict.fromkeys(([wanted] if wanted else []) + names))
+
+
+def is_training(reading: Reading) -> bool:
+    return reading.request.task in _TRAINING_TASKS
+
+
+def is_other(name: str, catalog: Catalog, task: str = "") -> bool:
+    """Whether a model is no text decoder, so that the calculator of other models serves it."""
+    found = catalog.find_model(name) if name else None
+    return found.kind in _OTHER_KINDS if found is not None else task in _OTHER_TASKS
+
+
+def _set(**values: Any) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value not in (None, "", 0)}
+
+
+def target(reading: Reading) -> list[dict[str, Any]]:
+    """The cards or instance types to calculate for: those named, or one empty target."""
+    request = reading.request
+    types = [{"instance_type": mention.name} for mention in mentioned(reading, "instance")]
+    if types:
+        return types
+    gpus = request.gpu_wanted or tuple(mention.name for mention in mentioned(reading, "gpu"))
+    return [_set(gpu=gpu, gpu_count=request.gpu_count) for gpu in gpus] or [{}]
+
+
+def memory_call(
+    reading: Reading, model: str, where: dict[str, Any], catalog: Catalog
+) -> tuple[str, dict[str, Any]]:
+    """Tool name and arguments of the memory calculator that fits the model and the task."""
+    request = reading.request
+    named = _set(model=model) if model else _set(params_b=request.params_b)
+    if is_other(model, catalog, request.task):
+        mode = (
+            "train-lora"
+            if request.method in ("lora", "qlora")
+            else "train-full"
+            if is_training(reading)
+            else ""
+        )
+        args = _set(
+            **named, mode=mode, resolution=request.resolution, frames=request.frames, batch=request.batch,
+            precision=request.precision, **where,
+        )  # fmt: skip
+        return "estimate_other_memory", args
+    if is_training(reading):
+        args = _set(
+            **named, method=request.method or ("pretrain" if request.task == "pretrain" else ""),
+            precision=request.precision, lora_rank=request.lora_rank, sequence_length=request.sequence_length,
+            micro_batch=request.micro_batch, **where,
+        )  # fmt: skip
+        return "estimate_training_memory", args
+    args = _set(
+        **named, weight_precision=request.precision, kv_precision=request.kv_precision, engine=request.engine,
+        context_tokens=request.context_tokens, concurrency=request.concurrency, **where,
+    )  # fmt: skip
+    return "estimate_memory", args
+
+
+def speed_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the serving-speed calculator."""
+    request = reading.request
+    return _set(
+        model=model, params_b=None if model else request.params_b, weight_precision=request.precision,
+        kv_precision=request.kv_precision, engine=request.engine,
+        input_tokens=request.input_tokens or request.context_tokens, output_tokens=request.output_tokens,
+        concurrency=request.concurrency, **where,
+    )  # fmt: skip
+
+
+def training_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of the training-time calculator."""
+    request = reading.request
+    epochs = request.epochs or 1
+    tokens = request.dataset_tokens * epochs if request.dataset_tokens else None
+    return _set(
+        model=model, params_b=None if model else request.params_b,
+        method=request.method or ("pretrain" if request.task == "pretrain" else ""),
+        precision=request.precision, lora_rank=request.lora_rank, sequence_length=request.sequence_length,
+        micro_batch=request.micro_batch, tokens=tokens, samples=request.dataset_samples,
+        epochs=request.epochs if request.dataset_samples else None, **where,
+    )  # fmt: skip

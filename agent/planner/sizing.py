@@ -1,0 +1,110 @@
+"""Plans for sizing: the recommendation, what full precision would need, and what fewer cards would hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent.planner.requests import memory_call, models, sizing_args
+from agent.reading.types import Reading
+from agent.steps import Call, Findings
+from knowledge.catalog import Catalog, usable_gib
+from knowledge.errors import AdvisorError
+from tools.contracts.memory import MemoryReport
+from tools.contracts.sizing import Option, Recommendation
+
+_FULL = ("bf16", "fp16", "fp32")
+_USUAL_SIZES_B = (7.0, 32.0, 72.0)
+_USUAL_PRECISIONS = ("bf16", "awq-int4")
+_USUAL_METHODS = ("qlora", "lora", "full")
+_ENTRY_GIB = 24  # the smallest card on which the usual 7B to 14B work is comfortable
+_POOL_SHARE = 0.9  # what an engine gives to weights and KV cache; only to choose the count worth showing
+
+
+def size(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """The recommendation first; when it quantizes unasked, the same load in full precision beside it."""
+    if not done.called("recommend_instance"):
+        return [Call("recommend_instance", sizing_args(reading.request)), *_companions(reading, catalog)]
+    found = done.first(Recommendation)
+    if found is None or not found.options:
+        return []
+    full = done.first(Recommendation, "full_precision")
+    if full is None:
+        return _full_precision(reading, found, done)
+    return _fewer_cards(full, done, catalog)
+
+
+def vague(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """What usual cases need: of the model named, or of three usual sizes with a card to start on."""
+    request = reading.request
+    if done:
+        return []
+    if request.model or request.params_b:
+        named = {"model": request.model} if request.model else {"params_b": request.params_b}
+        serving = [Call("estimate_memory", {**named, "weight_precision": name}) for name in _USUAL_PRECISIONS]
+        return serving + [
+            Call("estimate_training_memory", {**named, "method": name}) for name in _USUAL_METHODS
+        ]
+    calls = [
+        Call("estimate_memory", {"params_b": size_b, "weight_precision": name})
+        for size_b in _USUAL_SIZES_B
+        for name in _USUAL_PRECISIONS
+    ]
+    return [*calls, Call("find_instances", {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1})]
+
+
+def _companions(reading: Reading, catalog: Catalog) -> list[Call]:
+    """Memory of the other models of the question, which share the machine (embedder, reranker …)."""
+    others = [name for name in models(reading) if name != reading.request.model][:3]
+    calls = [memory_call(reading, name, {}, catalog) for name in others]
+    return [Call(name, args, "companion") for name, args in calls]
+
+
+def _full_precision(reading: Reading, found: Recommendation, done: Findings) -> list[Call]:
+    best = found.options[0]
+    said = reading.request.precision
+    if said or best.precision in _FULL or not isinstance(best.memory, MemoryReport):
+        return []
+    if done.called("recommend_instance", "full_precision"):
+        return []
+    args = sizing_args(
+        reading.request, precision="bf16", budget=None, gpu_wanted=[best.gpu_model], objective="cheapest"
+    )
+    return [Call("recommend_instance", args, "full_precision")]
+
+
+def _fewer_cards(full: Recommendation, done: Findings, catalog: Catalog) -> list[Call]:
+    """The smallest number of the same cards that holds the weights, when it is smaller than the plan's."""
+    if not full.options or done.called("estimate_memory", "fewer_cards"):
+        return []
+    option = full.options[0]
+    memory = option.memory
+    if not isinstance(memory, MemoryReport) or option.count > 1:
+        return []
+    smaller = _smaller_type(option, memory, catalog)
+    if smaller is None:
+        return []
+    args: dict[str, Any] = {
+        "model": full.request.model, "params_b": full.request.params_b, "instance_type": smaller,
+        "weight_precision": option.precision, "context_tokens": memory.context_tokens,
+        "concurrency": memory.concurrency,
+    }  # fmt: skip
+    args = {key: value for key, value in args.items() if value}
+    price = Call("estimate_cost", {"instance_type": smaller, "region": option.region}, "fewer_cards")
+    return [Call("estimate_memory", args, "fewer_cards"), price]
+
+
+def _smaller_type(option: Option, memory: MemoryReport, catalog: Catalog) -> str | None:
+    """A type of the option's family with fewer GPUs that still hold the weights; the fewest such GPUs."""
+    try:
+        usable, _measured = usable_gib(catalog.gpu(option.gpu_model))
+    except AdvisorError:
+        return None
+    rows = [
+        row
+        for row in catalog.in_family(option.family)
+        if row.status == "current"
+        and 0 < row.whole_gpus < option.gpu_count
+        and memory.weights_gib / row.whole_gpus < _POOL_SHARE * usable
+    ]
+    best = min(rows, key=lambda row: (row.whole_gpus, row.vcpu), default=None)
+    return best.instance_type if best else None

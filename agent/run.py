@@ -1,0 +1,258 @@
+"""A conversation in, a stream of events out: the agent, its deadline, and the built-in answer behind it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any
+
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.graph.state import CompiledStateGraph
+
+from agent.breaker import Breaker
+from agent.build import build_agent
+from agent.builtin_model import BUILTIN, BuiltinChatModel
+from agent.events import (
+    Answer,
+    Event,
+    Failed,
+    Notice,
+    NoticeCode,
+    Token,
+    ToolFinished,
+    ToolReport,
+    ToolStarted,
+)
+from agent.grounding import Ungrounded
+from agent.guides import GuideSearch, guide_tool
+from agent.history import messages_of, turns_of, user_texts
+from agent.model import open_model
+from agent.reading import read
+from agent.reading.types import Reading
+from agent.writing.notices import failure_text, notice_text
+from agent.writing.sources import sources_of
+from knowledge.catalog import Catalog, shipped_catalog
+from settings import Settings
+from tools.contracts.base import Report
+from tools.contracts.sizing import Recommendation
+from tools.langchain_tools import Fault, build_tools
+
+log = logging.getLogger(__name__)
+
+Agent = CompiledStateGraph[Any, Any, Any, Any]
+
+
+class Advisor:
+    """Answers conversations. It keeps no state of them: the client's messages carry it, so one advisor may
+    serve many at a time and any number of replicas agree."""
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        searcher: GuideSearch | None = None,
+        model: BaseChatModel | None = None,
+        default_region: str = "cn-hangzhou",
+        deadline_s: float = 30.0,
+    ) -> None:
+        tools = build_tools(catalog, default_region)
+        if searcher is not None:
+            tools.append(guide_tool(searcher))
+        self._catalog = catalog
+        self._deadline_s = deadline_s
+        builtin = BuiltinChatModel(catalog=catalog, has_guides=searcher is not None)
+        self._builtin = build_agent(builtin, tools)
+        self._agent = build_agent(model, tools) if model is not None else None
+        self._model_name = str(getattr(model, "model_name", "model")) if model is not None else BUILTIN
+        self._breaker = Breaker()
+
+    async def ask(self, messages: Iterable[object]) -> AsyncIterator[Event]:
+        """Events of one answer, the last of them `Answer` or `Failed`. `messages` is the whole talk (see
+        `history.turns_of`); nothing but cancellation is raised."""
+        started = time.perf_counter()
+        run = _Run(started)
+        try:
+            turns = turns_of(messages)
+            run.reading = read(user_texts(turns), self._catalog)
+            talk = messages_of(turns)
+            talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": run.reading})
+            async for event in self._answer(run, talk):
+                yield event
+        except Exception as error:  # noqa: BLE001  # the user gets one sentence whatever broke
+            reference = uuid.uuid4().hex[:8]
+            log.exception("answer %s failed", reference, exc_info=error)
+            yield Failed(failure_text(run.language, reference), reference)
+
+    async def _answer(self, run: _Run, talk: list[AnyMessage]) -> AsyncIterator[Event]:
+        final: AIMessage | None = None
+        name = BUILTIN
+        if self._agent is not None and self._breaker.open_for_s() > 0:
+            yield run.notice("model_paused")
+        elif self._agent is not None:
+            try:
+                async for event in run.stream(self._agent, talk, self._deadline_s):
+                    yield event
+                final, name = run.final, self._model_name
+                self._breaker.succeeded()
+            except Exception as error:  # noqa: BLE001  # every fault of a service ends in the built-in answer
+                yield self._fell_back(run, error)
+        if final is None:
+            async for event in run.stream(self._builtin, talk, deadline_s=None):
+                yield event
+            final = run.final
+        if final is None:
+            raise RuntimeError("the built-in agent ended without an answer")
+        for piece in pieces(final.text):
+            yield Token(piece)
+        yield run.answer(final.text, name)
+
+    def _fell_back(self, run: _Run, error: Exception) -> Notice:
+        """Logs what the model's service did and says so in one notice; the run starts afresh."""
+        code: NoticeCode = "model_failed"
+        if isinstance(error, Ungrounded):
+            code = "model_ungrounded"
+            self._breaker.succeeded()
+        else:
+            code = "model_timeout" if isinstance(error, TimeoutError) else code
+            self._breaker.failed()
+        log.warning("model %s: %s: %.500s", self._model_name, type(error).__name__, error)
+        run.restart()
+        return run.notice(code)
+
+    def answer(self, turns: Sequence[str]) -> Answer | Failed:
+        """The answer to the last of `turns` (user messages, oldest first). For callers without an event loop."""
+        return asyncio.run(self.answer_async(turns))
+
+    async def answer_async(self, turns: Sequence[str]) -> Answer | Failed:
+        """As `answer`, inside an event loop."""
+        async for event in self.ask(turns):
+            if isinstance(event, Answer | Failed):
+                return event
+        raise RuntimeError("a run ends with an answer or a failure")
+
+
+class _Run:
+    """What one run gathers: the reading, tool steps, notices, and the final message."""
+
+    reading: Reading | None = None
+
+    def __init__(self, started: float) -> None:
+        self._started = started
+        self._notices: list[Notice] = []
+        self._usage: dict[str, int] = {}
+        self.restart()
+
+    def restart(self) -> None:
+        """Forgets the steps of a failed try; notices and token counts stay."""
+        self._reports: list[ToolReport] = []
+        self._begun: dict[str, float] = {}
+        self.final: AIMessage | None = None
+
+    @property
+    def language(self) -> str:
+        return self.reading.language if self.reading else "en"
+
+    def notice(self, code: NoticeCode) -> Notice:
+        notice = Notice(code, notice_text(self.language, code))
+        self._notices.append(notice)
+        return notice
+
+    async def stream(
+        self, agent: Agent, talk: list[AnyMessage], deadline_s: float | None
+    ) -> AsyncIterator[Event]:
+        """Runs an agent and yields its tool steps; the final message is left in `final`."""
+        parts = agent.astream({"messages": talk}, stream_mode=["updates"], version="v2")
+        ends = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
+        while True:
+            # One deadline for the whole run; it must not span a `yield`, where other code runs.
+            async with asyncio.timeout_at(ends):
+                part = await anext(parts, None)
+            if part is None:
+                return
+            for update in part["data"].values():
+                for message in (update or {}).get("messages", []):
+                    for event in self._events(message):
+                        yield event
+
+    def _events(self, message: AnyMessage) -> list[Event]:
+        if isinstance(message, AIMessage):
+            self._count(message)
+            if not message.tool_calls:
+                self.final = message
+            return [self._tool_started(call) for call in message.tool_calls]
+        return [self._tool_finished(message)] if isinstance(message, ToolMessage) else []
+
+    def _tool_started(self, call: Any) -> ToolStarted:
+        self._begun[call["id"]] = time.perf_counter()
+        return ToolStarted(call["id"], call["name"], call["args"])
+
+    def _tool_finished(self, message: ToolMessage) -> ToolFinished:
+        begun = self._begun.get(message.tool_call_id, time.perf_counter())
+        name = message.name or ""
+        failed = message.status == "error" or isinstance(message.artifact, Fault)
+        if message.artifact is not None:
+            self._reports.append(ToolReport(name, message.artifact))
+        return ToolFinished(
+            message.tool_call_id,
+            name,
+            message.text,
+            message.artifact,
+            not failed,
+            time.perf_counter() - begun,
+        )
+
+    def _count(self, message: AIMessage) -> None:
+        usage = message.usage_metadata
+        if usage:
+            self._usage["model_calls"] = self._usage.get("model_calls", 0) + 1
+            for key in ("input_tokens", "output_tokens"):
+                self._usage[key] = self._usage.get(key, 0) + int(usage.get(key, 0))  # type: ignore[call-overload]
+
+    def answer(self, text: str, model: str) -> Answer:
+        if self.reading is None:
+            raise RuntimeError("a run reads before it answers")
+        return Answer(
+            text=text,
+            language=self.reading.language,
+            reading=self.reading,
+            recommendation=next(
+                (item.report for item in self._reports if isinstance(item.report, Recommendation)), None
+            ),
+            reports=tuple(self._reports),
+            sources=sources_of([item.report for item in self._reports]),
+            seconds=time.perf_counter() - self._started,
+            model=model,
+            notices=tuple(self._notices),
+            usage=dict(self._usage),
+        )
+
+
+def pieces(text: str) -> list[str]:
+    """A text cut at line ends, so that a table row or a step arrives whole."""
+    return text.splitlines(keepends=True)
+
+
+def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
+    """The advisor of the settings: shipped facts, the search index if there is one, the model if one is named."""
+    catalog = catalog or shipped_catalog()
+    return Advisor(
+        catalog,
+        _searcher(settings, catalog),
+        open_model(settings),
+        settings.default_region,
+        settings.answer_deadline_s,
+    )
+
+
+def _searcher(settings: Settings, catalog: Catalog) -> GuideSearch | None:
+    """The guide search, or None where it cannot be opened: answers then say that guides are missing."""
+    from retrieval.open import settings_searcher
+
+    try:
+        return settings_searcher(settings, catalog)
+    except Exception:
+        log.exception("the guide search could not be opened; answers go without guides")
+        return None

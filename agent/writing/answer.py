@@ -1,0 +1,128 @@
+"""The whole answer: corrections first, then the intent's own sections, assumptions, warnings, next step, sources."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from agent.guides import GuidesFound
+from agent.reading.types import Reading
+from agent.steps import Findings
+from agent.writing.body import body_sections
+from agent.writing.claims import claim_line, premise_lines
+from agent.writing.facts import phantom_sections
+from agent.writing.faults import fault_section
+from agent.writing.glossary import assumption_text, remark_text
+from agent.writing.small import small_answer
+from agent.writing.sources import sources_of, sources_section
+from agent.writing.words import Words, bullets
+from knowledge.catalog import Catalog
+from tools.contracts.base import Assumption, Remark
+from tools.contracts.lookup import NameReport
+from tools.contracts.sizing import Recommendation
+from tools.langchain_tools import ClaimReport, Fault
+
+_SILENT = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
+_WARNINGS_SHOWN = 5
+_ASSUMPTIONS_SHOWN = 7
+
+
+def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
+    """The answer to a question as Markdown in its language, made from the reports of the run."""
+    w = Words(reading.language)
+    if reading.intent in _SILENT:
+        return small_answer(w, reading)
+    corrections = _corrections(w, reading, findings)
+    body = body_sections(w, reading, findings, catalog)
+    if not body:
+        body = [fault_section(w, findings.all(Fault))]
+    sections = [
+        *corrections,
+        *body,
+        _assumptions(w, reading, findings),
+        _warnings(w, findings),
+        _search_note(w, findings),
+        _next_step(w, findings),
+        sources_section(w, sources_of(step.artifact for step in findings)),
+    ]
+    return "\n\n".join(section for section in sections if section)
+
+
+def _corrections(w: Words, reading: Reading, findings: Findings) -> list[str]:
+    """Wrong premises with the right fact, before anything else."""
+    said = set(reading.claims)
+    lines = [
+        claim_line(w, claim)
+        for report in findings.all(ClaimReport)
+        for claim in report.claims
+        if claim.claim_id in said
+    ]
+    lines += premise_lines(w, reading.claims)
+    for report in findings.all(NameReport, "phantom"):
+        if not report.exists:
+            lines.append("\n".join(phantom_sections(w, report)))
+    for found in findings.all(Recommendation):
+        lines += [remark_text(w, remark) for remark in found.corrections]
+    return list(dict.fromkeys(lines))
+
+
+def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:
+    """What the question left open and was filled in; each field once, what the user said left out."""
+    seen: dict[str, Assumption] = {}
+    for report in _main_reports(findings):
+        for assumption in getattr(report, "assumptions", ()):
+            if assumption.field not in reading.slots:
+                seen.setdefault(assumption.field, assumption)
+    if not seen:
+        return ""
+    listed = w("; ", "；").join(assumption_text(w, item) for item in list(seen.values())[:_ASSUMPTIONS_SHOWN])
+    return w(
+        f"**Assumed:** {listed}. Tell me if any of it differs.", f"**假设**：{listed}。如有不同请告诉我。"
+    )
+
+
+def _warnings(w: Words, findings: Findings) -> str:
+    found: dict[str, None] = {}
+    for report in _main_reports(findings):
+        for remark in _remarks_of(report):
+            found.setdefault(remark_text(w, remark))
+    lines = list(found)[:_WARNINGS_SHOWN]
+    return w("**Mind**\n", "**注意**\n") + bullets(lines) if lines else ""
+
+
+def _remarks_of(report: object) -> Iterable[Remark]:
+    yield from getattr(report, "warnings", ())
+    if isinstance(report, Recommendation):
+        for option in (report.options or report.fallback)[:1]:
+            for part in (option.memory, option.speed, option.cost):
+                if part is not None:
+                    yield from part.warnings
+
+
+def _main_reports(findings: Findings) -> list[object]:
+    """The reports that answer; those made only to compare with do not speak of their own assumptions."""
+    return [
+        step.artifact
+        for step in findings
+        if step.call.purpose not in ("variant", "full_precision", "fewer_cards", "rent")
+    ]
+
+
+def _search_note(w: Words, findings: Findings) -> str:
+    found = findings.first(GuidesFound)
+    if found is None or not found.note:
+        return ""
+    return w(
+        "*Guides were searched by keyword only: there is no search index yet (`python -m retrieval build` makes it).*",
+        "*指南目前只按关键词检索：还没有检索索引（运行 `python -m retrieval build` 生成）。*",
+    )
+
+
+def _next_step(w: Words, findings: Findings) -> str:
+    found = findings.first(Recommendation)
+    if found is None or not found.options or findings.called("launch_commands"):
+        return ""
+    return w(
+        "**Next:** check the stock of the zone in the console, then ask me for the launch commands (Terraform, CLI, "
+        "serving or training command).",
+        "**下一步**：在控制台确认可用区库存，然后可以让我给出启动命令（Terraform、CLI、推理或训练命令）。",
+    )

@@ -1,0 +1,204 @@
+"""Costs in words: the price asked for first, every purchase option, where it is cheaper, what comes on top."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.writing.facts import price_of
+from agent.writing.glossary import entries
+from agent.writing.words import Words, bullets, table
+from tools.contracts.cost import CostReport, PriceShown
+
+_BASES = {
+    "list": ("list", "目录价"),
+    "quote": ("quote", "报价"),
+    "live": ("live", "实时"),
+    "derived-linear": ("derived from other sizes", "按同族规格推算"),
+    "derived-month": ("derived from the hourly price", "按小时价推算"),
+}
+
+
+def cost_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
+    """One report in full, or several side by side with the first in full below."""
+    if len(reports) > 1:
+        return [_comparison_line(w, reports), _side_by_side(w, reports), *_details(w, reports[0])]
+    report = reports[0]
+    return [_headline(w, report), _options_table(w, report), *_details(w, report)]
+
+
+def _headline(w: Words, report: CostReport) -> str:
+    name = f"{report.count} × {report.instance_type}" if report.count > 1 else report.instance_type
+    if report.price is None:
+        return w(
+            f"**No {w.purchase(report.purchase)} price of {name} is published for {report.region}.**",
+            f"**{name} 在 {report.region} 没有公开的{w.purchase(report.purchase)}价格。**",
+        )
+    parts = [price_of(w, report.price)]
+    if report.count > 1 and report.hourly is not None:
+        parts.append(
+            w(
+                f"{w.price(report.hourly, 'hour', report.currency)} in all",
+                f"合计 {w.price(report.hourly, 'hour', report.currency)}",
+            )
+        )
+    if report.job is not None and report.hours is not None:
+        parts.append(
+            w(
+                f"{w.money(report.job, report.currency, 0)} for {w.num(report.hours, 4)} h",
+                f"{w.num(report.hours, 4)} 小时共 {w.money(report.job, report.currency, 0)}",
+            )
+        )
+    elif report.monthly is not None and report.price.unit == "hour":
+        hours = w.num(report.hours_per_month or 730, 4)
+        parts.append(
+            w(
+                f"{w.money(report.monthly, report.currency, 0)} a month of {hours} h",
+                f"每月 {hours} 小时共 {w.money(report.monthly, report.currency, 0)}",
+            )
+        )
+    return w(f"**{name}** costs {w.listed(parts)}.", f"**{name}**：{'，'.join(parts)}。")
+
+
+def _comparison_line(w: Words, reports: Sequence[CostReport]) -> str:
+    priced = [report for report in reports if report.hourly is not None]
+    if not priced:
+        return w("**No price of these is published.**", "**这些规格都没有公开价格。**")
+    low = min(priced, key=lambda report: report.hourly or 0)
+    where = low.region if len({report.instance_type for report in reports}) == 1 else low.instance_type
+    text = w(
+        f"**{where}** is the cheapest at {w.price(low.hourly or 0, 'hour', low.currency)}",
+        f"**{where}** 最便宜，{w.price(low.hourly or 0, 'hour', low.currency)}",
+    )
+    high = max(priced, key=lambda report: report.hourly or 0)
+    if high is not low and low.hourly and high.hourly:
+        ratio = w.num(high.hourly / low.hourly, 3)
+        text += w(
+            f"; {w.price(high.hourly, 'hour', high.currency)} is {ratio} times that",
+            f"；最高 {w.price(high.hourly, 'hour', high.currency)}，是它的 {ratio} 倍",
+        )
+    return text + w(".", "。")
+
+
+def _side_by_side(w: Words, reports: Sequence[CostReport]) -> str:
+    rows = [
+        (
+            f"{report.count} × {report.instance_type}" if report.count > 1 else report.instance_type,
+            report.region,
+            price_of(w, report.price) if report.price else w("not published", "未公布"),
+            w.money(report.monthly, report.currency, 0) if report.monthly is not None else "–",
+            w.money(report.job, report.currency, 0) if report.job is not None else "",
+            w.money(report.per_million_output_tokens, report.currency)
+            if report.per_million_output_tokens
+            else "",
+        )
+        for report in reports
+    ]
+    header = [
+        w("Instance type", "实例规格"), w("Region", "地域"), w("Price", "价格"), w("Month", "每月"), w("Job", "任务"),
+        w("Million output tokens", "百万输出 token"),
+    ]  # fmt: skip
+    kept = [column for column in range(len(header)) if any(row[column] for row in rows)]
+    return table([header[column] for column in kept], [[row[column] for column in kept] for row in rows])
+
+
+def _options_table(w: Words, report: CostReport) -> str:
+    prices = [*report.options, *report.derived, *report.other_published[:2]]
+    if not prices:
+        return ""
+    return table(
+        (
+            w("Way to pay", "付费方式"),
+            w("Price, one machine", "单台价格"),
+            w("Kind", "性质"),
+            w("Date", "日期"),
+        ),
+        [_price_row(w, price, report) for price in prices],
+    )
+
+
+def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ...]:
+    amount = w.price(price.amount, price.unit, price.currency)
+    if price.region != report.region or price.instance_type not in ("", report.instance_type):
+        amount += f" ({w.listed(part for part in (price.instance_type, price.region) if part)})"
+    return (
+        w.purchase(price.purchase),
+        amount,
+        w(*_BASES.get(price.basis, (price.basis, price.basis))),
+        w.date(price.as_of),
+    )
+
+
+def _details(w: Words, report: CostReport) -> list[str]:
+    lines: list[str] = []
+    if report.per_million_output_tokens is not None:
+        lines.append(
+            w(
+                f"Per million output tokens: {w.money(report.per_million_output_tokens, report.currency)} at full load",
+                f"满载时每百万输出 token：{w.money(report.per_million_output_tokens, report.currency)}",
+            )
+        )
+    for item in report.break_evens:
+        above, than = w.purchase(item.cheaper_above), w.purchase(item.than)
+        hours, daily = w.num(item.hours_per_month), w.num(item.hours_per_month / 30.4, 2)
+        lines.append(
+            w(
+                f"{above} is cheaper than {than} above {hours} hours a month (about {daily} a day)",
+                f"每月用满 {hours} 小时以上（约每天 {daily} 小时），{above}比{than}便宜",
+            )
+        )
+    if report.cheaper_regions:
+        low = report.cheaper_regions[0]
+        lines.append(
+            w(
+                f"Cheaper elsewhere: {low.region} {w.price(low.amount, low.unit, low.currency)}",
+                f"更便宜的地域：{low.region} {w.price(low.amount, low.unit, low.currency)}",
+            )
+        )
+    lines += _spot_lines(w, report)
+    lines += _conversion_lines(w, report)
+    if report.not_included:
+        names = w.listed(
+            entries("values").get(code, {}).get(w.language, code.replace("_", " "))
+            for code in report.not_included
+        )
+        lines.append(w(f"Not included: {names}", f"不含：{names}"))
+    return [bullets(lines)] if lines else []
+
+
+def _spot_lines(w: Words, report: CostReport) -> list[str]:
+    spot = report.spot
+    if spot is None:
+        return []
+    lines = []
+    if spot.lowest_hourly is not None:
+        lines.append(
+            w(
+                f"Spot floats between {w.price(spot.lowest_hourly)} ({w.num(spot.floor_percent)}% of pay-as-you-go, the "
+                f"lowest the documents name) and the full price; look up the market price before you bid",
+                f"抢占式价格在 {w.price(spot.lowest_hourly)}（文档写明的下限，按量价的 {w.num(spot.floor_percent)}%）到按量价之间浮动，"
+                "出价前请查市场价",
+            )
+        )
+    lines.append(
+        w(
+            f"An interruption is announced about {w.num(spot.notice_minutes)} minutes ahead; keep checkpoints off the machine",
+            f"回收前约 {w.num(spot.notice_minutes)} 分钟通知，检查点要存到实例以外",
+        )
+    )
+    return lines
+
+
+def _conversion_lines(w: Words, report: CostReport) -> list[str]:
+    found = report.conversion
+    if found is None or found.hourly is None:
+        return []
+    rate = w.num(found.cny_per_usd, 4)
+    hourly = w.price(found.hourly, "hour", found.currency)
+    month = w.money(found.monthly, found.currency, 0) if found.monthly is not None else ""
+    return [
+        w(
+            f"In {found.currency}: about {hourly}, {month} a month, at {rate} CNY per USD ({w.date(found.rate_as_of)}); "
+            "a conversion, no list price",
+            f"折合 {found.currency}：约 {hourly}，每月 {month}，按 1 美元 = {rate} 元（{w.date(found.rate_as_of)}）换算，不是目录价",
+        )
+    ]

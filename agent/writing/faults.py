@@ -1,0 +1,35 @@
+"""Inputs that no tool could use and facts that are not known, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent.writing.glossary import field_name
+from agent.writing.words import Words, quoted
+from tools.langchain_tools import Fault
+
+
+def fault_section(w: Words, faults: Sequence[Fault]) -> str:
+    """The first faults in a sentence each; without any, that more has to be said."""
+    if not faults:
+        return w(
+            "I need a little more to answer: which model or workload, and what about it (memory, speed, price, an error)?",
+            "还需要一点信息才能回答：是哪个模型或任务，想了解显存、速度、价格还是报错？",
+        )
+    seen = dict.fromkeys(_sentence(w, fault) for fault in faults)
+    return "\n".join(list(seen)[:3])
+
+
+def _sentence(w: Words, fault: Fault) -> str:
+    given = quoted(str(fault.given))
+    what = field_name(w, fault.field)
+    if fault.kind == "not_known":
+        return w(
+            f"**Not known:** {what} {given}. The catalog has no such fact, and I do not guess.",
+            f"**没有数据**：{what} {given}。目录里没有这项事实，我不会猜。",
+        )
+    near = w.listed(fault.suggestions)
+    text = w(f"**I do not know the {what} “{given}”.**", f"**没有找到{what}“{given}”。**")
+    if near:
+        text += w(f" Did you mean {near}?", f"是不是指 {near}？")
+    return text

@@ -1,0 +1,137 @@
+"""Memory reports in words: the arithmetic in one paragraph, a cell for tables, what would make it fit."""
+
+from __future__ import annotations
+
+from agent.writing.glossary import remark_text
+from agent.writing.words import Words, table
+from tools.contracts.base import Remark
+from tools.contracts.memory import FitOption, MemoryReport
+from tools.contracts.other import OtherMemoryReport
+from tools.contracts.sizing import Option
+from tools.contracts.training import TrainingMemoryReport
+
+AnyMemory = MemoryReport | TrainingMemoryReport | OtherMemoryReport
+
+
+def memory_cell(w: Words, report: AnyMemory | None) -> str:
+    """Needed of usable memory of one GPU."""
+    if report is None:
+        return ""
+    needed = peak_gib(report)
+    if report.usable_gib_per_gpu is None:
+        return w.gib(needed)
+    return w(
+        f"{w.gib(needed)} of {report.usable_gib_per_gpu:.1f}",
+        f"{w.gib(needed)} / {report.usable_gib_per_gpu:.1f}",
+    )
+
+
+def peak_gib(report: AnyMemory) -> float:
+    return report.total_gib_per_gpu if isinstance(report, MemoryReport) else report.peak_gib_per_gpu
+
+
+def memory_line(w: Words, report: AnyMemory | None, option: Option | None = None) -> str:
+    """The arithmetic of one report, parts first, against the usable memory of the card."""
+    if report is None:
+        return ""
+    if isinstance(report, MemoryReport):
+        parts = _serving_parts(w, report)
+    elif isinstance(report, TrainingMemoryReport):
+        parts = _training_parts(w, report)
+    else:
+        parts = _other_parts(w, report)
+    total = w.gib(peak_gib(report))
+    cards = w(" per GPU", "（每卡）") if report.gpu_count > 1 else ""
+    text = w(f"**Memory{cards}.** {parts} = {total}", f"**显存{cards}**：{parts} = {total}")
+    return text + _against(w, report)
+
+
+def _against(w: Words, report: AnyMemory) -> str:
+    usable, margin = report.usable_gib_per_gpu, report.margin_gib
+    if usable is None or margin is None:
+        return w(".", "。")
+    if report.fits is False:
+        return w(
+            f", more than the {w.gib(usable)} usable of {report.gpu}: it lacks {w.gib(abs(margin))}.",
+            f"，超过 {report.gpu} 可用的 {w.gib(usable)}，差 {w.gib(abs(margin))}。",
+        )
+    tight = report.verdict == "tight"
+    spare = w("tight, ", "偏紧，") if tight else ""
+    return w(
+        f" of the {w.gib(usable)} usable on {report.gpu}: it fits, {spare}{w.gib(margin)} to spare.",
+        f"，{report.gpu} 可用 {w.gib(usable)}：放得下，{spare}余 {w.gib(margin)}。",
+    )
+
+
+def kib_per_token(w: Words, report: MemoryReport) -> str:
+    return f"{w.num(report.kv_bytes_per_token / 1024, 4)} KiB"
+
+
+def _serving_parts(w: Words, report: MemoryReport) -> str:
+    weights = w.gib(report.weights_gib_per_gpu)
+    if report.gpu_count > 1:
+        weights = w(
+            f"{weights} ({w.gib(report.weights_gib)} over {report.gpu_count} GPUs)",
+            f"{weights}（共 {w.gib(report.weights_gib)}，分到 {report.gpu_count} 卡）",
+        )
+    tokens = report.context_tokens * report.concurrency
+    kv = w(
+        f"{w.gib(report.kv_cache_gib_per_gpu)} ({w.count(tokens)} tokens × {kib_per_token(w, report)}",
+        f"{w.gib(report.kv_cache_gib_per_gpu)}（{w.count(tokens)} token × {kib_per_token(w, report)}",
+    )
+    kv += (
+        w(f" over {report.gpu_count})", f"，分到 {report.gpu_count} 卡）")
+        if report.gpu_count > 1
+        else w(")", "）")
+    )
+    return w(
+        f"weights {weights} + KV cache {kv} + activations {w.gib(report.activation_gib_per_gpu)} + runtime "
+        f"{w.gib(report.overhead_gib_per_gpu)}",
+        f"权重 {weights} + KV 缓存 {kv} + 激活 {w.gib(report.activation_gib_per_gpu)} + 运行时开销 "
+        f"{w.gib(report.overhead_gib_per_gpu)}",
+    )
+
+
+def _training_parts(w: Words, report: TrainingMemoryReport) -> str:
+    parts = (
+        ("parameters", "参数", report.parameters_gib),
+        ("gradients", "梯度", report.gradients_gib),
+        ("optimizer", "优化器", report.optimizer_gib),
+        ("activations", "激活", report.activations_gib),
+        ("logits", "logits", report.logits_gib),
+        ("overhead", "开销", report.overhead_gib),
+    )
+    return " + ".join(
+        f"{w(english, chinese)} {w.gib(value)}" for english, chinese, value in parts if value >= 0.05
+    )
+
+
+_PARTS = {
+    "weights": "权重", "activations": "激活", "overhead": "开销", "text_encoders": "文本编码器", "text_encoder": "文本编码器",
+    "denoiser": "去噪网络", "decoder": "解码器", "vae": "VAE", "gradients": "梯度", "optimizer": "优化器", "kv_cache": "KV 缓存",
+}  # fmt: skip
+
+
+def _other_parts(w: Words, report: OtherMemoryReport) -> str:
+    if not report.parts_gib:
+        return w("peak", "峰值")
+    return " + ".join(
+        f"{w(name.replace('_', ' '), _PARTS.get(name, name.replace('_', ' ')))} {w.gib(value)}"
+        for name, value in report.parts_gib.items()
+        if value >= 0.05
+    )
+
+
+def limits_table(w: Words, limits: tuple[FitOption, ...]) -> str:
+    """What would change the verdict, each with its total."""
+    if not limits:
+        return ""
+    rows = [
+        (
+            remark_text(w, Remark(code=item.change, params={"value": item.value})),
+            w.gib(item.total_gib_per_gpu),
+            w("fits", "放得下") if item.fits else w("does not fit", "放不下"),
+        )
+        for item in limits
+    ]
+    return table((w("Change", "改动"), w("Total per GPU", "每卡合计"), w("Verdict", "结论")), rows)

@@ -1,0 +1,155 @@
+"""Answers to memory questions: the verdict first, the arithmetic, other precisions or methods, what to rent."""
+
+from __future__ import annotations
+
+from agent.steps import Findings, Step
+from agent.writing.memory import AnyMemory, limits_table, memory_cell, memory_line, peak_gib
+from agent.writing.recommendation import headline, options_table
+from agent.writing.words import Words, bullets, table
+from tools.contracts.memory import MemoryReport
+from tools.contracts.other import OtherMemoryReport
+from tools.contracts.sizing import Recommendation
+from tools.contracts.training import TrainingMemoryReport
+
+_KINDS = (MemoryReport, TrainingMemoryReport, OtherMemoryReport)
+
+
+def memory_sections(w: Words, findings: Findings) -> list[str]:
+    """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it."""
+    steps = [step for step in findings if isinstance(step.artifact, _KINDS)]
+    main = [_report(step) for step in steps if step.call.purpose in ("main", "")]
+    if not main:
+        return []
+    first = main[0]
+    sections = [_verdicts(w, main), memory_line(w, first)]
+    if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
+        sections.append(_capacity(w, first))
+    sections.append(
+        _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
+    )
+    companions = [_report(step) for step in steps if step.call.purpose == "companion"]
+    if companions:
+        sections.append(companion_line(w, first, companions))
+    if first.fits is False and isinstance(first, MemoryReport | TrainingMemoryReport):
+        sections.append(limits_table(w, first.limits))
+    rent = findings.first(Recommendation, "rent")
+    if rent is not None and rent.options:
+        sections.append(w("To rent: ", "可租：") + headline(w, rent.options[0]))
+        sections.append(options_table(w, list(rent.options)))
+    return [section for section in sections if section]
+
+
+def _report(step: Step) -> AnyMemory:
+    report = step.artifact
+    if not isinstance(report, _KINDS):
+        raise TypeError("a memory step has a memory report")
+    return report
+
+
+def _verdicts(w: Words, reports: list[AnyMemory]) -> str:
+    lines = [_verdict(w, report) for report in reports]
+    return lines[0] if len(lines) == 1 else bullets(lines)
+
+
+def _verdict(w: Words, report: AnyMemory) -> str:
+    need = w.gib(peak_gib(report))
+    span = w.span(*_range(report), 3)
+    what = f"{_short(report.model)}" + (f" ({_how(w, report)})" if _how(w, report) else "")
+    if report.fits is None or report.usable_gib_per_gpu is None:
+        return w(
+            f"**{what} needs about {need}** ({span}) of GPU memory.",
+            f"**{what} 约需 {need} 显存**（{span}）。",
+        )
+    cards = f"{report.gpu_count} × {report.gpu}" if report.gpu_count > 1 else report.gpu
+    each = w(" per GPU", "每卡") if report.gpu_count > 1 else ""
+    usable = w.gib(report.usable_gib_per_gpu)
+    if not report.fits:
+        return w(
+            f"**No: {what} does not fit on {cards}.** It needs about {need}{each}, {usable} are usable.",
+            f"**放不下：{what} 在 {cards} 上不行。** {each}约需 {need}，可用 {usable}。",
+        )
+    tight = report.verdict == "tight"
+    return w(
+        f"**Yes{', but only just' if tight else ''}: {what} fits on {cards}.** It needs about {need}{each} of {usable} usable.",
+        f"**可以{'，但很紧' if tight else ''}：{what} 能放进 {cards}。** {each}约需 {need}，可用 {usable}。",
+    )
+
+
+def _how(w: Words, report: AnyMemory) -> str:
+    if isinstance(report, MemoryReport):
+        load = w(
+            f"{w.count(report.context_tokens)} tokens × {report.concurrency}",
+            f"{w.count(report.context_tokens)} token × {report.concurrency} 并发",
+        )
+        return w.listed((w.precision(report.weight_precision), load))
+    if isinstance(report, TrainingMemoryReport):
+        return w.listed((method_word(w, report.method), w.precision(report.precision)))
+    return w.listed(part for part in (report.task, report.mode) if part)
+
+
+_METHODS = {
+    "full": ("full fine-tuning", "全参微调"),
+    "freeze": ("freeze-tuning", "冻结微调"),
+    "lora": ("LoRA", "LoRA"),
+    "qlora": ("QLoRA", "QLoRA"),
+    "pretrain": ("pre-training", "预训练"),
+}
+
+
+def method_word(w: Words, method: str) -> str:
+    return w(*_METHODS.get(method, (method, method)))
+
+
+def _range(report: AnyMemory) -> tuple[float, float]:
+    if isinstance(report, MemoryReport):
+        return report.total_gib_per_gpu_low, report.total_gib_per_gpu_high
+    return report.peak_gib_per_gpu_low, report.peak_gib_per_gpu_high
+
+
+def _short(model: str) -> str:
+    return model.rsplit("/", 1)[-1]
+
+
+def _capacity(w: Words, report: MemoryReport) -> str:
+    capacity = w.count(report.kv_capacity_tokens or 0)
+    held = report.max_concurrency or 0
+    context = w.count(report.context_tokens)
+    return w(
+        f"The engine would keep room for about {capacity} tokens of KV cache: {held} requests of {context} tokens at once.",
+        f"引擎约能留出 {capacity} token 的 KV 缓存：可同时容纳 {held} 个 {context} token 的请求。",
+    )
+
+
+def _variants(w: Words, reports: list[AnyMemory]) -> str:
+    """The same job in other precisions or by other methods, one row each."""
+    if len(reports) < 2:
+        return ""
+    rows = []
+    for report in reports:
+        name = (
+            method_word(w, report.method)
+            if isinstance(report, TrainingMemoryReport)
+            else _precision(w, report)
+        )
+        weights = (
+            report.weights_gib if isinstance(report, MemoryReport) else getattr(report, "parameters_gib", 0.0)
+        )
+        fits = {True: w("fits", "放得下"), False: w("does not fit", "放不下"), None: "–"}[report.fits]
+        rows.append((name, w.gib(weights), memory_cell(w, report), fits))
+    first = reports[0]
+    label = w("Method", "方法") if isinstance(first, TrainingMemoryReport) else w("Precision", "精度")
+    return table((label, w("Weights", "权重"), w("Memory per GPU", "每卡显存"), w("Verdict", "结论")), rows)
+
+
+def _precision(w: Words, report: AnyMemory) -> str:
+    return w.precision(report.weight_precision) if isinstance(report, MemoryReport) else ""
+
+
+def companion_line(w: Words, first: AnyMemory, others: list[AnyMemory]) -> str:
+    """What the other models of the same machine add, and the sum."""
+    total = peak_gib(first) + sum(peak_gib(item) for item in others)
+    parts = [f"{_short(item.model)} {w.gib(peak_gib(item))}" for item in others]
+    return w(
+        f"On the same machine besides: {w.listed(parts)}; together {w.gib(total)}.",
+        f"同机还有：{w.listed(parts)}；合计 {w.gib(total)}。",
+    )

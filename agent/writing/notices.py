@@ -1,0 +1,35 @@
+"""Notices about how an answer came to be, and the sentence for an answer that could not be made."""
+
+from __future__ import annotations
+
+_NOTICES = {
+    "model_failed": (
+        "The language model did not answer; this is the built-in answer.",
+        "语言模型没有响应，以下是内置回答。",
+    ),
+    "model_timeout": (
+        "The language model took too long; this is the built-in answer.",
+        "语言模型响应超时，以下是内置回答。",
+    ),
+    "model_ungrounded": (
+        "The language model stated facts that the calculations do not show; this is the built-in answer.",
+        "语言模型给出了计算结果中没有的事实，已改用内置回答。",
+    ),
+    "model_paused": (
+        "The language model has failed several times and is paused; this is the built-in answer.",
+        "语言模型连续失败，暂时停用，以下是内置回答。",
+    ),
+}
+
+
+def notice_text(language: str, code: str) -> str:
+    """The sentence of a notice in the question's language."""
+    english, chinese = _NOTICES[code]
+    return chinese if language == "zh" else english
+
+
+def failure_text(language: str, reference: str) -> str:
+    """The sentence shown when an answer could not be made; the log has the rest under the reference."""
+    if language == "zh":
+        return f"抱歉，这次没能得出回答，请换个说法再试一次（编号 {reference}）。"
+    return f"Sorry, I could not work out an answer this time; please try another wording (reference {reference})."

@@ -1,0 +1,89 @@
+"""Answers to speed questions: the rate first, then each card with its range and what bounds it."""
+
+from __future__ import annotations
+
+from agent.steps import Findings
+from agent.writing.memory import memory_line
+from agent.writing.speed import speed_cell, speed_line
+from agent.writing.words import Words, table
+from tools.contracts.memory import MemoryReport
+from tools.contracts.throughput import ThroughputReport
+from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
+
+
+def speed_sections(w: Words, findings: Findings) -> list[str]:
+    """One card in full, several side by side, with the memory behind the concurrency."""
+    serving = findings.all(ThroughputReport)
+    training = findings.all(TrainingTimeReport)
+    if serving:
+        return [*_serving(w, serving), *_memory(w, findings)]
+    if training:
+        return [*_training(w, training), *_memory(w, findings)]
+    return []
+
+
+def _memory(w: Words, findings: Findings) -> list[str]:
+    report = findings.first(MemoryReport) or findings.first(TrainingMemoryReport)
+    line = memory_line(w, report)
+    return [line] if line else []
+
+
+def _serving(w: Words, reports: list[ThroughputReport]) -> list[str]:
+    first = reports[0]
+    model = first.model.rsplit("/", 1)[-1]
+    cards = f"{first.gpu_count} × {first.gpu}" if first.gpu_count > 1 else first.gpu
+    one = w.num(first.single_stream_tokens_per_s)
+    span = w.span(first.single_stream_tokens_per_s_low, first.single_stream_tokens_per_s_high)
+    head = w(
+        f"**{model} in {w.precision(first.weight_precision)} on {cards}: about {one} tokens/s for one request** ({span})",
+        f"**{model}（{w.precision(first.weight_precision)}）在 {cards} 上单请求约 {one} tokens/s**（{span}）",
+    )
+    if first.concurrency > 1:
+        total = w.num(first.output_tokens_per_s)
+        head += w(
+            f", {total} tokens/s in all with {first.concurrency} in flight",
+            f"，{first.concurrency} 并发合计 {total} tokens/s",
+        )
+    if first.max_concurrency is not None:
+        head += w(
+            f"; memory holds {first.max_concurrency} requests of this length",
+            f"；显存最多容纳 {first.max_concurrency} 个这样的请求",
+        )
+    sections = [head + w(".", "。"), speed_line(w, first)]
+    if len(reports) > 1:
+        sections.insert(1, _table(w, reports))
+    return sections
+
+
+def _table(w: Words, reports: list[ThroughputReport]) -> str:
+    rows = [
+        (
+            f"{item.gpu_count} × {item.gpu}",
+            w.num(item.single_stream_tokens_per_s),
+            speed_cell(w, item),
+            w.ms(item.ttft_ms),
+            w.ms(item.tpot_ms),
+        )
+        for item in reports
+    ]
+    header = ("GPU", w("One request, tokens/s", "单请求 tokens/s"), w("All requests", "合计"), "TTFT", "TPOT")
+    return table(header, rows)
+
+
+def _training(w: Words, reports: list[TrainingTimeReport]) -> list[str]:
+    first = reports[0]
+    model = first.model.rsplit("/", 1)[-1]
+    if first.hours is not None and first.hours_low is not None and first.hours_high is not None:
+        hours = w.hours(first.hours)
+        span = w.span(first.hours_low, first.hours_high)
+        head = w(
+            f"**{model} on {first.gpu_count} × {first.gpu}: about {hours}** ({span} h).",
+            f"**{model} 在 {first.gpu_count} × {first.gpu} 上约 {hours}**（{span} 小时）。",
+        )
+    else:
+        rate = w.num(first.tokens_per_s_per_gpu)
+        head = w(
+            f"**{model} on {first.gpu_count} × {first.gpu}: about {rate} tokens/s per GPU.**",
+            f"**{model} 在 {first.gpu_count} × {first.gpu} 上每卡约 {rate} tokens/s。**",
+        )
+    return [head, speed_line(w, first)]

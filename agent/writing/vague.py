@@ -1,0 +1,82 @@
+"""Questions that say too little: one short question back, with what can be said already."""
+
+from __future__ import annotations
+
+from agent.reading.types import Reading
+from agent.steps import Findings
+from agent.writing.facts import cards_of, price_of
+from agent.writing.memory import peak_gib
+from agent.writing.memory_answer import method_word
+from agent.writing.words import Words, table
+from tools.contracts.lookup import FindReport
+from tools.contracts.memory import MemoryReport
+from tools.contracts.training import TrainingMemoryReport
+
+_PARTS_ASKED = {
+    "task": ("the task (inference, fine-tuning, training, image or video generation, graphics)", "任务（推理、微调、训练、出图出视频、图形）"),
+    "model": ("the model and its size", "模型和规模"),
+    "load": ("how many requests at once and how long the texts are", "同时请求数和文本长度"),
+    "budget": ("the budget and region", "预算和地域"),
+}  # fmt: skip
+
+
+def vague_sections(w: Words, reading: Reading, findings: Findings) -> list[str]:
+    """The question back, what usual sizes need, and an entry-level price."""
+    sections = [_question(w, reading)]
+    sizes = _sizes(w, findings)
+    if sizes:
+        sections.append(w("Until then, what usual cases need of GPU memory:", "先给一个常见情况的显存参考："))
+        sections.append(sizes)
+    found = findings.first(FindReport)
+    if found is not None and found.found:
+        entry = found.found[0]
+        price = price_of(w, entry.price)
+        sections.append(
+            w(
+                f"A usual place to start: {entry.instance.instance_type} ({cards_of(w, entry.instance)}), {price}.",
+                f"常见的入门选择：{entry.instance.instance_type}（{cards_of(w, entry.instance)}），{price}。",
+            )
+        )
+    return sections
+
+
+def _question(w: Words, reading: Reading) -> str:
+    request = reading.request
+    missing = []
+    if "task" not in reading.slots:
+        missing.append("task")
+    if not (request.model or request.params_b):
+        missing.append("model")
+    if request.concurrency is None and request.users is None:
+        missing.append("load")
+    if request.budget is None:
+        missing.append("budget")
+    asked = w.listed(w(*_PARTS_ASKED[part]) for part in missing[:4])
+    return w(
+        f"**To name the right instance I need: {asked}.** One sentence is enough.",
+        f"**要给出合适的实例，请告诉我：{asked}。** 一句话就够。",
+    )
+
+
+def _sizes(w: Words, findings: Findings) -> str:
+    serving = [
+        (
+            report.model.rsplit("/", 1)[-1],
+            w("inference, ", "推理，") + w.precision(report.weight_precision),
+            w.gib(report.weights_gib),
+            w.gib(peak_gib(report)),
+        )
+        for report in findings.all(MemoryReport)
+    ]
+    training = [
+        (
+            report.model.rsplit("/", 1)[-1],
+            method_word(w, report.method),
+            w.gib(report.parameters_gib),
+            w.gib(peak_gib(report)),
+        )
+        for report in findings.all(TrainingMemoryReport)
+    ]
+    rows = serving + training
+    header = (w("Model", "模型"), w("Use", "用途"), w("Weights", "权重"), w("Total", "合计"))
+    return table(header, rows) if rows else ""

@@ -1,0 +1,265 @@
+"""The calculators as LangChain tools: strict schema in, a few lines for the model and the whole report out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, Literal
+
+from langchain_core.tools import BaseTool, StructuredTool
+from pydantic import BaseModel, Field
+
+from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError, InputError
+from knowledge.rows import Claim
+from tools.contracts.base import Report, Request
+from tools.contracts.cost import CostRequest
+from tools.contracts.lookup import FindRequest, Kind
+from tools.contracts.memory import MemoryRequest
+from tools.contracts.other import OtherMemoryRequest
+from tools.contracts.sizing import Recommendation, SizingRequest
+from tools.contracts.throughput import ThroughputRequest
+from tools.contracts.training import TrainingMemoryRequest, TrainingTimeRequest
+from tools.cost import estimate_cost
+from tools.lookup import (
+    compare,
+    decode_name,
+    describe_family,
+    describe_gpu,
+    describe_instance,
+    describe_model,
+    describe_precision,
+    find_instances,
+)
+from tools.memory import estimate_memory
+from tools.other_memory import estimate_other_memory
+from tools.recommend import recommend
+from tools.throughput import estimate_throughput
+from tools.training_memory import estimate_training_memory
+from tools.training_time import estimate_training_time
+
+Calculate = Callable[[Any], Report]
+
+
+class Fault(Report):
+    """Why a tool has no report: an input it cannot use, or a fact that is not known."""
+
+    kind: Literal["input", "not_known"]
+    field: str
+    given: str | int | float | bool | None
+    allowed: str
+    suggestions: tuple[str, ...] = ()
+
+
+class LookUpRequest(Request):
+    """A name, and what kind of thing it is where the caller knows."""
+
+    name: str = Field(min_length=1)
+    kind: Kind | None = None
+    region: str = ""
+
+
+class NamesRequest(Request):
+    """Two or more names of one kind."""
+
+    names: tuple[str, ...] = Field(min_length=1)
+    kind: Kind | None = None
+    region: str = ""
+
+
+class NameRequest(Request):
+    """An instance-type name as written."""
+
+    name: str = Field(min_length=1, max_length=200)
+
+
+class ClaimRequest(Request):
+    """Claims to check, by id."""
+
+    claim_ids: tuple[str, ...] = Field(min_length=1)
+
+
+class ClaimReport(Report):
+    """Circulating claims with their verdicts and the right values."""
+
+    claims: tuple[Claim, ...]
+
+
+def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[BaseTool]:
+    """All calculator and look-up tools over one catalog. They are pure and may run in parallel threads."""
+
+    def tool(name: str, request: type[Request], calculate: Calculate, prompt: str) -> BaseTool:
+        return _tool(name, request, calculate, prompt)
+
+    return [
+        tool(
+            "recommend_instance",
+            SizingRequest,
+            lambda request: recommend(request, catalog, default_region),
+            "Choose Alibaba Cloud GPU instances for a workload. Call it first for any sizing or budget question; "
+            "pass only what the user said. Returns options with memory, speed and price, and why others lose.",
+        ),
+        tool(
+            "estimate_memory",
+            MemoryRequest,
+            lambda request: estimate_memory(request, catalog),
+            "GPU memory of serving a language model, and whether it fits on a given GPU or instance type.",
+        ),
+        tool(
+            "estimate_training_memory",
+            TrainingMemoryRequest,
+            lambda request: estimate_training_memory(request, catalog),
+            "GPU memory of training or fine-tuning a language model (method: full, lora, qlora, pretrain).",
+        ),
+        tool(
+            "estimate_other_memory",
+            OtherMemoryRequest,
+            lambda request: estimate_other_memory(request, catalog),
+            "GPU memory of diffusion, video, speech, embedding, reranker and vision models.",
+        ),
+        tool(
+            "estimate_throughput",
+            ThroughputRequest,
+            lambda request: estimate_throughput(request, catalog),
+            "Serving speed of a language model on a GPU: tokens per second, time to first token, with ranges.",
+        ),
+        tool(
+            "estimate_training_time",
+            TrainingTimeRequest,
+            lambda request: estimate_training_time(request, catalog),
+            "Training speed and the hours of a job; needs a GPU, and tokens (or samples and epochs) for hours.",
+        ),
+        tool(
+            "estimate_cost",
+            CostRequest,
+            lambda request: estimate_cost(request, catalog, default_region),
+            "What an instance type costs: per hour, month, job or million tokens, by purchase option and region.",
+        ),
+        tool(
+            "look_up",
+            LookUpRequest,
+            lambda request: _look_up(request, catalog, default_region),
+            "Facts of one instance type, family, GPU, model or precision by name.",
+        ),
+        tool(
+            "compare",
+            NamesRequest,
+            lambda request: compare(request.names, catalog, request.kind, request.region or default_region),
+            "Two or more GPUs, instance types or families side by side.",
+        ),
+        tool(
+            "decode_name",
+            NameRequest,
+            lambda request: decode_name(request.name, catalog),
+            "What the parts of an instance-type name mean, whether it exists, and near names if not.",
+        ),
+        tool(
+            "find_instances",
+            FindRequest,
+            lambda request: find_instances(request, catalog, default_region),
+            "Instance types by properties (GPU, count, memory, NVLink, RDMA, price limit), not by workload.",
+        ),
+        tool(
+            "check_claims",
+            ClaimRequest,
+            lambda request: _claims(request, catalog),
+            "Verdict and right value of known circulating claims, by claim id.",
+        ),
+    ]
+
+
+def _tool(name: str, request_type: type[Request], calculate: Calculate, prompt: str) -> BaseTool:
+    def run(**values: Any) -> tuple[str, Report]:
+        try:
+            report = calculate(request_type(**values))
+        except AdvisorError as error:
+            return str(error), Fault.model_validate(error.payload())
+        return brief(report), report
+
+    return StructuredTool.from_function(
+        func=run,
+        name=name,
+        description=prompt,
+        args_schema=request_type,
+        response_format="content_and_artifact",
+    )
+
+
+def _look_up(request: LookUpRequest, catalog: Catalog, default_region: str) -> Report:
+    region = request.region or default_region
+    describers: dict[Kind, Callable[[], Report]] = {
+        "instance": lambda: describe_instance(request.name, catalog, region),
+        "family": lambda: describe_family(request.name, catalog, region),
+        "gpu": lambda: describe_gpu(request.name, catalog, region),
+        "precision": lambda: describe_precision(request.name, catalog),
+        "model": lambda: describe_model(request.name, catalog),
+    }
+    if request.kind is not None:
+        return describers[request.kind]()
+    for describe in describers.values():
+        try:
+            return describe()
+        except InputError:
+            continue
+    near = [*catalog.near_instances(request.name, 3), *catalog.near_models(request.name, 3)]
+    raise InputError(
+        "name", request.name, "the name of an instance type, family, GPU, model or precision", near
+    )
+
+
+def _claims(request: ClaimRequest, catalog: Catalog) -> ClaimReport:
+    by_id = {row.claim_id: row for row in catalog.claims}
+    return ClaimReport(claims=tuple(by_id[key] for key in request.claim_ids if key in by_id))
+
+
+# What the model reads of a report
+
+_MODEL_KEYS_LEFT_OUT = {"request", "considered", "sources", "fallback"}
+_OPTION_KEYS = (
+    "instance_type", "count", "gpu_model", "gpu_count", "precision", "plan", "region", "hourly_cny",
+    "monthly_cny", "labels", "why",
+)  # fmt: skip
+_MEMORY_KEYS = (
+    "weights_gib", "kv_cache_gib_per_gpu", "peak_gib_per_gpu", "total_gib_per_gpu", "usable_gib_per_gpu",
+    "fits", "verdict",
+)  # fmt: skip
+_SPEED_KEYS = (
+    "output_tokens_per_s", "output_tokens_per_s_low", "output_tokens_per_s_high", "ttft_ms", "tpot_ms",
+    "hours", "hours_low", "hours_high",
+)  # fmt: skip
+_BRIEF_CHARS = 3_000
+
+
+def brief(report: Report) -> str:
+    """A report as compact JSON for a language model: set fields only, four significant digits, no sources."""
+    values = report.model_dump(mode="json", exclude=_MODEL_KEYS_LEFT_OUT)
+    if isinstance(report, Recommendation):
+        values["options"] = [_brief_option(option) for option in values["options"]]
+        shown = [] if report.options else report.fallback
+        values["best_that_breaks_a_limit"] = [_brief_option(item.model_dump(mode="json")) for item in shown]
+    text = json.dumps(_compact(values), ensure_ascii=False, separators=(",", ":"))
+    return text if len(text) <= _BRIEF_CHARS else text[: _BRIEF_CHARS - 1] + "…"
+
+
+def _brief_option(option: dict[str, Any]) -> dict[str, Any]:
+    short = {key: option[key] for key in _OPTION_KEYS}
+    for part, keys in (("memory", _MEMORY_KEYS), ("speed", _SPEED_KEYS)):
+        if option[part]:
+            short[part] = {key: option[part][key] for key in keys if key in option[part]}
+    if option["cost"] and option["cost"]["price"]:
+        price = option["cost"]["price"]
+        short["price"] = {key: price[key] for key in ("purchase", "amount", "currency", "unit", "as_of")}
+    return short
+
+
+def _compact(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        value = value.model_dump(mode="json")
+    if isinstance(value, dict):
+        kept = {key: _compact(item) for key, item in value.items()}
+        return {key: item for key, item in kept.items() if item not in (None, "", [], {})}
+    if isinstance(value, list | tuple):
+        return [_compact(item) for item in value]
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return value
