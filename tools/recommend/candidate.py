@@ -134,10 +134,10 @@ def _value(candidate: Candidate) -> float:
 
 
 def best_unpriced(candidates: Sequence[Candidate], count: int) -> list[Candidate]:
-    """Unpriced candidates worth showing, one per GPU model: least memory that is roomy, then precision."""
+    """Unpriced candidates worth showing, one per GPU model: roomy ones with the least memory first."""
     ordered = sorted(
         (c for c in candidates if not c.priced and c.within_gpus),
-        key=lambda c: (c.tight, c.memory_gib, c.rung, c.access, -c.speed, c.instance.vcpu),
+        key=lambda c: (c.tight, c.memory_gib, c.access, -c.speed, c.instance.vcpu),
     )
     found: list[Candidate] = []
     for candidate in ordered:

@@ -76,11 +76,12 @@ def cheapest_type(
 ) -> tuple[Instance, Quote | None]:
     """The cheapest priced type, virtual before bare metal at the same price; else the easiest to buy."""
 
-    def key(instance: Instance) -> tuple[bool, Decimal, int, bool, int]:
+    def key(instance: Instance) -> tuple[bool, Decimal, int, bool, bool, int]:
         quote = tariff.quote(instance)
-        access = access_rank(catalog.facts_of_family(instance.family))
+        facts = catalog.facts_of_family(instance.family)
         cost = Decimal(0) if quote is None else quote.hourly
-        return quote is None, cost, access, instance.bare_metal, instance.vcpu
+        slower_network = not (facts and facts.erdma)
+        return quote is None, cost, access_rank(facts), instance.bare_metal, slower_network, instance.vcpu
 
     best = min(instances, key=key)
     return best, tariff.quote(best)

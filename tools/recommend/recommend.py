@@ -72,12 +72,12 @@ def recommend(
 def _unpriced(
     found: Found, chosen: Sequence[tuple[Candidate, object]], request: SizingRequest
 ) -> list[Candidate]:
-    """Types without a list price beside the priced options: of a precision no worse than theirs."""
+    """Types without a list price beside the priced options: of the first one's precision, or the best."""
     if not request.include_unpriced:
         return []
-    worst = max((candidate.rung for candidate, _ in chosen), default=None)
-    fitting = [c for c in found.candidates if worst is None or c.rung <= worst]
-    return best_unpriced(fitting, _UNPRICED_SHOWN)
+    unpriced = [c for c in found.candidates if not c.priced and c.within_gpus]
+    rung = chosen[0][0].rung if chosen else min((c.rung for c in unpriced), default=0)
+    return best_unpriced([c for c in unpriced if c.rung == rung], _UNPRICED_SHOWN)
 
 
 def _fallback(

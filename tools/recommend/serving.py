@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance, Precision
 from tools.contracts.base import Remark
 from tools.memory.formats import format_of, resolve_kv
+from tools.memory.plan import TIGHT_SHARE, MemoryPlan, plan_memory
 from tools.memory.plan import Load as MemoryLoad
-from tools.memory.plan import MemoryPlan, plan_memory
 from tools.memory.weights import Plan as MemoryLayout
 from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, priced
 from tools.recommend.limits import Limits
 from tools.recommend.offers import Silicon
+from tools.recommend.serving_speed import ServingSpeed
 from tools.recommend.tariff import Tariff
 from tools.recommend.workload import Workload, precision_on
-from tools.throughput.core import Load, Speed, serve_steps
-from tools.throughput.links import link_between
-from tools.throughput.planning import best_concurrency, concurrency_for_rate
-from tools.throughput.precision import scheme_for
-from tools.throughput.steps import Plan as SpeedPlan
-from tools.throughput.steps import Stepper, stepper
 
 MOST_MACHINES = 64
 _DEGREES = (1, 2, 4, 8)
@@ -43,26 +38,34 @@ class _Fit:
 class ServingSearch:
     """One inference workload against the catalog. Memory is worked out once per card, format and plan."""
 
-    def __init__(self, work: Workload, limits: Limits, tariff: Tariff, catalog: Catalog) -> None:
+    def __init__(
+        self, work: Workload, limits: Limits, tariff: Tariff, catalog: Catalog, compare_precisions: bool
+    ) -> None:
         self.work, self.limits, self.tariff, self.catalog = work, limits, tariff, catalog
+        self.compare_precisions = compare_precisions  # lower precisions compete though a better one does it
+        self.speed = ServingSpeed(work)
         self._memory: dict[tuple[str, str, int, int], MemoryPlan] = {}
+        self._served = len(work.ladder)  # the best step that has a priced candidate within the limits
 
     def run(self, silicon: Iterable[tuple[Silicon, list[Instance]]]) -> Found:
         """All candidates on these machines and the misses of the others."""
         found = Found()
-        for kind, instances in silicon:
-            before = len(found.candidates)
-            miss: Miss | None = None
-            for index, rung in enumerate(self.work.ladder):
-                precision = precision_on(rung, kind.gpu, self.catalog)
+        machines = list(silicon)
+        misses: dict[int, Miss] = {}
+        for rung, step in enumerate(self.work.ladder):
+            for index, (kind, instances) in enumerate(machines):
+                precision = precision_on(step, kind.gpu, self.catalog)
                 if precision is None or kind.shape is None or kind.card is None:
-                    miss = miss or _no_precision(kind, instances[0], rung.names[0])
+                    misses.setdefault(index, _no_precision(kind, instances[0], step.names[0]))
                     continue
-                candidates, failure = self._on(kind, instances, precision, index, found)
+                candidates, miss = self._on(kind, instances, precision, rung, found)
                 found.candidates += candidates
-                miss = failure if failure and (miss is None or failure.shortfall < miss.shortfall) else miss
-            if len(found.candidates) == before and miss is not None:
-                found.misses.append(miss)
+                if miss is not None and (index not in misses or miss.shortfall < misses[index].shortfall):
+                    misses[index] = miss
+            if any(c.priced and c.within_limits for c in found.candidates):
+                self._served = min(self._served, rung)
+        done = {id(candidate.silicon) for candidate in found.candidates}
+        found.misses = [miss for index, miss in misses.items() if id(machines[index][0]) not in done]
         return found
 
     def _on(
@@ -75,11 +78,12 @@ class ServingSearch:
         best: dict[int, Candidate] = {}
         part = max(fits, key=lambda fit: fit.most * max(1, kind.count // fit.layout.gpus))
         for fit in fits:
-            for machines, speed in self._sized(kind, precision, fit):
-                candidate = self._candidate(kind, instances, precision, rung, fit, machines, speed)
-                known = best.get(machines)
-                if known is None or candidate.speed > known.speed:
-                    best[machines] = candidate
+            candidate = self._sized(kind, instances, precision, rung, fit)
+            if candidate is None:
+                continue
+            known = best.get(candidate.machines)
+            if known is None or candidate.speed > known.speed:
+                best[candidate.machines] = candidate
         found.partial += self._partial(kind, instances, precision, rung, part)
         if not best:
             return [], Miss(instances[0], Remark(code="targets_missed", params={"gpu": kind.model}), 0.5)
@@ -89,7 +93,7 @@ class ServingSearch:
 
     def _fits(self, kind: Silicon, precision: Precision, found: Found) -> Iterator[_Fit]:
         """Plans of one replica that hold the weights and a request, within a machine or over several."""
-        inside = list(self._layouts(kind.count))
+        inside = list(self._layouts(kind))
         fitting = [fit for layout in inside if (fit := self._fit(kind, precision, layout, found)) is not None]
         if fitting or (kind.count < max(_DEGREES) and not self._largest(kind)):
             yield from fitting
@@ -106,18 +110,20 @@ class ServingSearch:
             row.gpu_count <= kind.count for row in self.catalog.with_gpu(kind.model, "current")
         )
 
-    def _layouts(self, count: int) -> Iterator[MemoryLayout]:
+    def _layouts(self, kind: Silicon) -> Iterator[MemoryLayout]:
+        """Tensor x pipeline degrees of a replica in one machine. Over NVLink stages only make up for heads
+        that do not divide; over PCIe they compete, as they move less data."""
+        count = kind.count
         if self.work.memory_engine.layer_split:
             yield from (MemoryLayout(1, stages) for stages in _DEGREES if stages <= count)
             return
         for tensor in _DEGREES:
             if tensor > self._tensor_limit(count):
                 continue
-            yield from (
-                MemoryLayout(tensor, stages)
-                for stages in _DEGREES
-                if tensor * stages <= count and count % (tensor * stages) == 0
-            )
+            for stages in _DEGREES:
+                divides = tensor * stages <= count and count % (tensor * stages) == 0
+                if divides and (stages == 1 or kind.link != "nvlink" or tensor == self._tensor_limit(count)):
+                    yield MemoryLayout(tensor, stages)
 
     def _tensor_limit(self, count: int) -> int:
         """The largest tensor-parallel degree: it divides the attention heads."""
@@ -141,61 +147,55 @@ class ServingSearch:
             )  # fmt: skip
         return self._memory[key]
 
-    # Speed
+    # Load
 
-    def _sized(self, kind: Silicon, precision: Precision, fit: _Fit) -> Iterator[tuple[int, Speed]]:
-        """The fewest machines that carry the load with this plan, with their speed; none if targets fail."""
-        replica_machines = max(1, fit.layout.gpus // kind.count)
-        replicas = max(1, kind.count // fit.layout.gpus)
-        most = fit.most * replicas  # of one machine, or of one group of machines
-        groups = math.ceil(self.work.concurrency / most)
-        if self.limits.gpu_count is not None:
-            groups = max(groups, self.limits.gpu_count // (kind.count * replica_machines))
-        while groups * replica_machines <= MOST_MACHINES:
-            replica = self._replica(kind, precision, fit, replicas * groups)
-            speed = self._speed(replica, most * groups)
-            if speed is not None:
-                yield groups * replica_machines, speed
-                return
-            if not self._more_helps(replica):
-                return
-            groups = groups + 1 if groups < 4 else math.ceil(groups * 1.25)
-
-    def _speed(self, replica: Stepper, most: int) -> Speed | None:
-        """Speed at the load; None where the rate or a latency target is missed."""
-        work = self.work
-        concurrency = work.concurrency
-        if work.requests_per_s is not None:
-            needed = concurrency_for_rate(
-                replica, work.input_tokens, work.output_tokens, work.requests_per_s, most
-            )
-            if needed is None:
+    def _sized(
+        self, kind: Silicon, instances: list[Instance], precision: Precision, rung: int, fit: _Fit
+    ) -> Candidate | None:
+        """The fewest machines that carry the load with this plan; None where a target or count fails."""
+        per_group = max(
+            1, kind.count // fit.layout.gpus
+        )  # replicas of one machine, or of a group of machines
+        group = max(1, fit.layout.gpus // kind.count)
+        most = fit.most
+        groups = math.ceil(self.work.concurrency / (most * per_group))
+        if self.speed.has_targets:
+            reach = self.speed.reach(kind, precision, fit.layout, fit.most)
+            if reach is None:
                 return None
-            concurrency = max(needed, concurrency)
-        speed = serve_steps(replica, Load(work.input_tokens, work.output_tokens, concurrency))
-        late = work.ttft_ms is not None and speed.ttft_ms > work.ttft_ms
-        slow = work.tpot_ms is not None and speed.tpot_ms > work.tpot_ms
-        return None if late or slow else speed
+            most = reach.concurrency
+            groups = math.ceil(self.work.concurrency / (most * per_group))
+            if self.work.requests_per_s is not None:
+                groups = max(groups, math.ceil(self.work.requests_per_s / (reach.requests_per_s * per_group)))
+        if self.limits.gpu_count is not None:
+            groups = max(groups, self.limits.gpu_count // (kind.count * group))
+        if groups * group > MOST_MACHINES:
+            return None
+        replicas = per_group * groups
+        concurrency = self.work.concurrency
+        if self.work.requests_per_s is not None:
+            rate = self.work.requests_per_s / replicas
+            each = self.speed.concurrency_for(kind, precision, fit.layout, rate, most)
+            concurrency = max(concurrency, each * replicas)
+        spare = (fit.memory.pool or 0.0) - fit.memory.kv * math.ceil(concurrency / replicas)
+        candidate = priced(
+            kind, instances, groups * group, self.tariff, self.limits, self.catalog,
+            precision=precision.name,
+            rung=rung,
+            layout=Layout(fit.layout.tensor, fit.layout.pipeline, replicas),
+            speed=0.0,
+            tight=spare < TIGHT_SHARE * (fit.memory.usable or 0.0),
+            concurrency=concurrency,
+            max_concurrency=fit.most * replicas,
+        )  # fmt: skip
+        if not self._speed_matters(candidate):
+            return candidate
+        speed = self.speed.at(kind, precision, fit.layout, replicas, concurrency)
+        return replace(candidate, speed=speed.output_tokens_per_s)
 
-    def _more_helps(self, replica: Stepper) -> bool:
-        """Whether more replicas can meet the targets: a single request must meet them."""
-        work = self.work
-        if work.ttft_ms is None and work.tpot_ms is None:
-            return work.requests_per_s is not None
-        served, _ = best_concurrency(
-            replica, work.input_tokens, work.output_tokens, 1, work.ttft_ms, work.tpot_ms
-        )
-        return served >= 1
-
-    def _replica(self, kind: Silicon, precision: Precision, fit: _Fit, replicas: int) -> Stepper:
-        assert kind.shape is not None  # machines without published rates are left out before
-        engine, layout = self.work.speed_engine, fit.layout
-        plan = SpeedPlan(layout.tensor, layout.pipeline, replicas, micro_batched=engine.splits_tensors)
-        inside = layout.tensor if layout.gpus > kind.count else layout.gpus
-        link = link_between(kind.shape, inside, kind.link)
-        kv_bits = self.work.kv.bits if self.work.kv else 16.0
-        scheme = scheme_for(kind.shape, precision)
-        return stepper(self.work.shape, kind.shape, scheme, engine, plan, link, kv_bits / 8)
+    def _speed_matters(self, candidate: Candidate) -> bool:
+        """Whether the candidate can be chosen: within limits, and no better precision is yet."""
+        return candidate.within_limits and (self.compare_precisions or candidate.rung <= self._served)
 
     # Results
 
@@ -216,31 +216,6 @@ class ServingSearch:
             max_concurrency=most,
         )  # fmt: skip
         return [candidate]
-
-    def _candidate(
-        self,
-        kind: Silicon,
-        instances: list[Instance],
-        precision: Precision,
-        rung: int,
-        fit: _Fit,
-        machines: int,
-        speed: Speed,
-    ) -> Candidate:
-        replicas = max(1, kind.count * machines // fit.layout.gpus)
-        in_flight = speed.requests_per_s * (speed.ttft_ms + speed.tpot_ms * self.work.output_tokens) / 1e3
-        each = math.ceil(max(self.work.concurrency, in_flight) / replicas)
-        spare = (fit.memory.pool or 0.0) - fit.memory.kv * min(each, fit.most)
-        return priced(
-            kind, instances, machines, self.tariff, self.limits, self.catalog,
-            precision=precision.name,
-            rung=rung,
-            layout=Layout(fit.layout.tensor, fit.layout.pipeline, replicas),
-            speed=speed.output_tokens_per_s,
-            tight=spare < 0.05 * (fit.memory.usable or 0.0),
-            max_concurrency=fit.most * replicas,
-            concurrency=max(self.work.concurrency, math.ceil(in_flight - 1e-6)),
-        )  # fmt: skip
 
     def _too_small(self, kind: Silicon, instance: Instance, precision: Precision) -> Miss:
         """How much the largest machine of this kind lacks for the weights and one request."""

@@ -35,7 +35,8 @@ class ServingTask:
     catalog: Catalog
 
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
-        return ServingSearch(self.work, limits, self.tariff, self.catalog).run(machines)
+        compare = self.request.objective == "cheapest"
+        return ServingSearch(self.work, limits, self.tariff, self.catalog, compare).run(machines)
 
     def reports(self, candidate: Candidate) -> tuple[MemoryReport, ThroughputReport]:
         layout, work = candidate.layout, self.work
