@@ -9,6 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from knowledge.errors import InputError, NotKnown
+from knowledge.live.overlay import DEFAULT_FOLDER, Overlay
 from knowledge.load import DATA_DIR, load_rows
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
 from knowledge.rows import (
@@ -22,10 +23,12 @@ from knowledge.rows import (
     Instance,
     Model,
     ModelAlias,
+    Pipeline,
     Precision,
     Price,
     Purchase,
     Region,
+    VisionBackbone,
 )
 
 # The lowest ratio of usable to nominal memory measured on current data-centre cards; used where a
@@ -36,11 +39,14 @@ _CHAT_ENDINGS = ("", "instruct", "chat", "it", "chathf", "hf", "base")
 
 
 class Catalog:
-    """Read-only facts of one data folder. Methods raise `InputError` for names nobody knows, with near
-    matches, and `NotKnown` where a name is known but the fact is missing."""
+    """Read-only facts of one data folder, with the newer prices and stock of an overlay in `live`.
 
-    def __init__(self, folder: Path = DATA_DIR) -> None:
+    Methods raise `InputError` for names nobody knows, with near matches, and `NotKnown` where a name is
+    known but the fact is missing."""
+
+    def __init__(self, folder: Path = DATA_DIR, overlay: Path | None = None) -> None:
         self._folder = folder
+        self.live = Overlay(overlay)
 
     # Tables
 
@@ -61,8 +67,12 @@ class Catalog:
         return load_rows(Precision, self._folder / "precisions.csv")
 
     @cached_property
-    def prices(self) -> tuple[Price, ...]:
+    def _shipped_prices(self) -> tuple[Price, ...]:
         return load_rows(Price, self._folder / "prices.csv")
+
+    @property
+    def prices(self) -> tuple[Price, ...]:
+        return self._shipped_prices + self.live.snapshot.prices
 
     @cached_property
     def regions(self) -> tuple[Region, ...]:
@@ -95,6 +105,14 @@ class Catalog:
     @cached_property
     def model_aliases(self) -> tuple[ModelAlias, ...]:
         return load_rows(ModelAlias, self._folder / "model_aliases.csv")
+
+    @cached_property
+    def pipelines(self) -> tuple[Pipeline, ...]:
+        return load_rows(Pipeline, self._folder / "pipelines.csv")
+
+    @cached_property
+    def vision_backbones(self) -> tuple[VisionBackbone, ...]:
+        return load_rows(VisionBackbone, self._folder / "vision.csv")
 
     # Instance types
 
@@ -327,13 +345,13 @@ class Catalog:
     @cached_property
     def _prices_by_type(self) -> dict[str, list[Price]]:
         table: dict[str, list[Price]] = {}
-        for row in self.prices:
+        for row in self._shipped_prices:
             table.setdefault(row.instance_type, []).append(row)
         return table
 
     def price_rows(self, instance_type: str) -> Sequence[Price]:
-        """Every published row of a type, comparable or not, as loaded."""
-        return self._prices_by_type.get(instance_type, [])
+        """Every published, imported and live row of a type, comparable or not."""
+        return [*self._prices_by_type.get(instance_type, ()), *self.live.prices_of(instance_type)]
 
     def price(
         self, instance_type: str, region_id: str, purchase: Purchase = "payg", currency: str = "CNY"
@@ -372,9 +390,13 @@ class Catalog:
 
 
 def freshest(rows: Iterable[Price]) -> Price | None:
-    """The row with the newest date; of two equally new the more trusted, then the lower price."""
+    """The row with the newest date; of two equally new a live one, the more trusted, then the lower price."""
     trust = {"high": 2, "medium": 1, "low": 0}
-    return max(rows, key=lambda row: (row.as_of, trust[row.confidence], -Decimal(row.price)), default=None)
+
+    def key(row: Price) -> tuple[str, bool, int, Decimal]:
+        return row.as_of, row.basis == "live", trust[row.confidence], -row.price
+
+    return max(rows, key=key, default=None)
 
 
 def slice_of(gpu: Gpu, memory_gib: float, name: str) -> Gpu:
@@ -426,3 +448,9 @@ def usable_gib(gpu: Gpu) -> tuple[float, bool]:
 def shipped_catalog() -> Catalog:
     """The catalog of the data folder that ships with the project; one per process."""
     return Catalog()
+
+
+@cache
+def live_catalog(overlay: Path = DEFAULT_FOLDER) -> Catalog:
+    """The shipped facts with the overlay of a folder, which may be empty; one per folder and process."""
+    return Catalog(overlay=overlay)

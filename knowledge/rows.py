@@ -100,9 +100,9 @@ class Price(Row):
     purchase: Purchase
     currency: Currency
     price: Decimal = Field(gt=0)
-    unit: Literal["hour", "month", "hour_equivalent_730", "percent_of_payg"]
+    unit: Literal["hour", "month", "year", "3 years", "hour_equivalent_730", "percent_of_payg"]
     product: str = ""
-    basis: Literal["list", "quote", "bill", "console", "third-party", "derived"]
+    basis: Literal["list", "quote", "bill", "console", "third-party", "derived", "live"]
     includes_disk: bool  # a disk is, or may be, inside the price
     confidence: Confidence
     note: str = ""
@@ -114,7 +114,7 @@ class Price(Row):
             self.product == "ecs"
             and bool(self.region_id)
             and self.confidence != "low"
-            and self.unit in ("hour", "month")
+            and self.unit in ("hour", "month", "year", "3 years")
             and not self.instance_type.endswith(".*")
             and not self.includes_disk
             and self.basis != "derived"
@@ -219,6 +219,46 @@ class Model(Row):
     computed_params_b: float | None = None
     computed_active_b: float | None = None
     check: str = ""
+    note: str = ""
+
+
+class Pipeline(Row):
+    """A diffusion pipeline: its parts in 1e9 parameters and the token grid of its denoiser.
+
+    One token covers `pixel_stride` pixels each way and `frame_stride` frames (after the first one).
+    `window_frames` is what the denoiser sees at once (0: the whole clip), `decode_frames` what the decoder
+    holds at once.
+    """
+
+    name: str
+    display_name: str
+    aliases: tuple[str, ...] = ()
+    task: Literal["image", "video", "audio"]
+    backbone: Literal["dit", "unet"]
+    denoiser_b: float = Field(gt=0)
+    text_encoder_b: float = Field(ge=0)
+    decoder_b: float = Field(ge=0)
+    layers: int = Field(gt=0)
+    hidden: int = Field(gt=0)
+    pixel_stride: int = Field(gt=0)
+    frame_stride: int = Field(gt=0)
+    default_frames: int = Field(gt=0)
+    window_frames: int = Field(default=0, ge=0)
+    decode_frames: int = Field(default=1, gt=0)
+    text_tokens: int = Field(ge=0)
+    note: str = ""
+
+
+class VisionBackbone(Row):
+    """A vision network: parameters in 1e6, activation elements in 1e6 of one forward pass at `input_size`."""
+
+    name: str
+    display_name: str
+    aliases: tuple[str, ...] = ()
+    kind: Literal["cnn", "vit"]
+    params_m: float = Field(gt=0)
+    activations_m: float = Field(gt=0)
+    input_size: int = Field(gt=0)
     note: str = ""
 
 
