@@ -1,4 +1,4 @@
-"""The door of the facts: check them."""
+"""The door of the facts: check, refresh and compare them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import typer
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.integrity import counts, faults
+from knowledge.live.door import diff, import_prices, sync
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pretty_exceptions_enable=False)
 
@@ -34,6 +35,11 @@ def check(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
             print(f"{table:14} {number:5} rows")
         print("\n".join(found) if found else "no fault found")
     raise typer.Exit(1 if found else 0)
+
+
+app.command("sync")(sync)
+app.command("import-prices")(import_prices)
+app.command("diff")(diff)
 
 
 def main() -> None:
