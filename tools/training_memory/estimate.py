@@ -13,17 +13,12 @@ from tools.contracts.training import Method, TrainingMemoryReport, TrainingMemor
 from tools.memory.card import Card
 from tools.memory.plan import TIGHT_SHARE
 from tools.memory.request import Notes, resolve_model, resolve_target
-from tools.memory.shape import Shape, shape_of
+from tools.memory.shape import shape_of
 from tools.training_memory.activations import Step, lora_targets
-from tools.training_memory.parallelism import Division, resolve_division
-from tools.training_memory.plan import Copies, TrainingPlan, plan_training
-from tools.training_memory.recipe import (
-    Optimizer,
-    Precision,
-    resolve_method,
-    resolve_optimizer,
-    resolve_precision,
-)
+from tools.training_memory.parallelism import resolve_division
+from tools.training_memory.plan import Copies, TrainingJob, plan_training
+from tools.training_memory.recipe import resolve_method, resolve_optimizer, resolve_precision
+from tools.training_memory.trainers import Trainer, resolve_trainer
 
 DEFAULT_SEQUENCE = 2048
 DEFAULT_RANK = 8
@@ -43,18 +38,10 @@ _RANGE = 0.38  # relative half width of the range that holds 90 % of measured pe
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """Everything `plan_training` needs."""
+    """A request resolved: the job for `plan_training` and what the report says of it."""
 
     model: Model
-    shape: Shape
-    method: Method
-    precision: Precision
-    optimizer: Optimizer
-    division: Division
-    step: Step
-    rank: int
-    targets: frozenset[str]
-    copies: Copies
+    job: TrainingJob
     card: Card | None
     gpu_count: int
 
@@ -63,8 +50,8 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
     """Peak GPU memory of a training step on the fullest GPU, GiB. Raises `InputError` and `NotKnown`."""
     notes = Notes()
     resolved = resolve(request, catalog, notes)
-    plan = compute(resolved)
-    card = resolved.card
+    plan = plan_training(resolved.job)
+    job, card = resolved.job, resolved.card
     margin = card.usable - plan.peak if card else None
     fits = None if margin is None else margin >= 0
     tight = card is not None and margin is not None and margin < TIGHT_SHARE * card.usable
@@ -72,9 +59,9 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
         model=resolved.model.model_id,
         gpu=card.name if card else "",
         gpu_count=resolved.gpu_count,
-        method=resolved.method,
-        precision=resolved.precision.name,
-        optimizer=resolved.optimizer.name,
+        method=job.method,
+        precision=job.precision.name,
+        optimizer=job.optimizer.name,
         parameters_gib=plan.parameters,
         gradients_gib=plan.gradients,
         optimizer_gib=plan.optimizer,
@@ -96,21 +83,6 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
     )
 
 
-def compute(resolved: Resolved) -> TrainingPlan:
-    """The plan of a resolved request."""
-    return plan_training(
-        resolved.shape,
-        resolved.method,
-        resolved.precision,
-        resolved.optimizer,
-        resolved.division,
-        resolved.step,
-        resolved.rank,
-        resolved.targets,
-        resolved.copies,
-    )
-
-
 def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
     """Names looked up and defaults filled in. Raises `InputError` or `NotKnown`."""
     model, _ = resolve_model(request.model, request.params_b, catalog, notes)
@@ -129,29 +101,31 @@ def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> R
     optimizer, reason = resolve_optimizer(request.optimizer)
     if reason:
         notes.assume("optimizer", optimizer.name, reason)
-    master = _framework_keeps_master(request.framework)
-    precision, reason = resolve_precision(request.precision, method, master, catalog, model)
+    trainer = resolve_trainer(
+        request.framework, request.parallelism + (" zero" if request.zero_stage else "")
+    )
+    precision, reason = resolve_precision(request.precision, method, trainer.keeps_master, catalog, model)
     if reason:
         notes.assume("precision", precision.name, reason)
+    sharded = method in ("full", "pretrain", "freeze") or trainer.shards_by_default
     division, count, reason = resolve_division(
-        request, request.gpu_count or instance_gpus, method in ("full", "pretrain", "freeze")
+        request, request.gpu_count or instance_gpus, sharded, trainer.shards_by_default
     )
     if reason:
         notes.assume("parallelism", f"zero{division.zero}", reason)
-    return Resolved(
-        model=model,
+    job = TrainingJob(
         shape=shape,
         method=method,
         precision=precision,
         optimizer=optimizer,
         division=division,
-        step=_step(request, notes),
+        step=_step(request, trainer, notes),
+        trainer=trainer,
         rank=_rank(request, method, notes),
         targets=lora_targets(request.lora_targets),
         copies=_COPIES[objective],
-        card=card,
-        gpu_count=count,
     )
+    return Resolved(model, job, card, count)
 
 
 def _rank(request: TrainingMemoryRequest, method: Method, notes: Notes) -> int:
@@ -160,7 +134,7 @@ def _rank(request: TrainingMemoryRequest, method: Method, notes: Notes) -> int:
     return request.lora_rank or DEFAULT_RANK
 
 
-def _step(request: TrainingMemoryRequest, notes: Notes) -> Step:
+def _step(request: TrainingMemoryRequest, trainer: Trainer, notes: Notes) -> Step:
     sequence, batch = request.sequence_length, request.micro_batch
     if sequence is None:
         sequence = DEFAULT_SEQUENCE
@@ -177,7 +151,7 @@ def _step(request: TrainingMemoryRequest, notes: Notes) -> Step:
         notes.assume("flash_attention", flash, "default_flash_attention")
     fused = request.fused_loss
     if fused is None:
-        fused = normal(request.framework) in ("unsloth", "torchtune", "xtunerv1")
+        fused = trainer.fused_loss
         notes.assume("fused_loss", fused, "framework_default")
     return Step(float(sequence * batch), sequence, checkpointing, flash, fused)
 
@@ -194,12 +168,3 @@ def _checkpointing(value: str | bool) -> str:
     if written.startswith("sel"):
         return "selective"
     raise InputError("gradient_checkpointing", value, "none, selective or full")
-
-
-def _framework_keeps_master(framework: str) -> bool:
-    """Whether plain "bf16" full training keeps fp32 master weights: DeepSpeed, Megatron and FSDP trainers
-    do, single-type trainers (torchtune, ms-swift, litgpt -true) do not."""
-    name = framework.lower()
-    return not name.startswith(("torchtune", "ms-swift", "unsloth", "litgpt", "lomo", "mezo")) or (
-        "megatron" in name
-    )

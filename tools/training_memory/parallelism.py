@@ -47,7 +47,7 @@ class Division:
 
 
 def resolve_division(
-    request: TrainingMemoryRequest, gpus: int | None, full: bool
+    request: TrainingMemoryRequest, gpus: int | None, full: bool, fsdp_trainer: bool = False
 ) -> tuple[Division, int, str]:
     """The division of a request, its GPU count and a reason code ("" where everything was stated).
 
@@ -66,7 +66,9 @@ def resolve_division(
     if count % model_ranks and count < model_ranks:
         raise InputError("gpu_count", count, f"at least tensor x pipeline x context parallel = {model_ranks}")
     data = max(1, count // model_ranks)
-    zero, reason = _stage(request, text, data * context, full)
+    zero, reason = (
+        (3, "") if fsdp_trainer and data * context > 1 else _stage(request, text, data * context, full)
+    )
     offload = f"{request.offload} {text}".lower()
     wants = "offload" in offload or request.offload is True or offload.strip() in ("cpu", "yes")
     division = Division(

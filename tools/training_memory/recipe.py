@@ -66,8 +66,8 @@ _OPTIMIZERS = {
     "lion": ("lion", 4.0),
     "lion8bit": ("lion-8bit", 1.0),
     "lomo": ("lomo", 0.0),
-    "galoreadamw": ("galore-adamw", 2.0),
-    "galore": ("galore-adamw", 2.0),
+    "galoreadamw": ("galore-adamw", 4.0),
+    "galore": ("galore-adamw", 4.0),
     "mezo": ("mezo", 0.0),
     "mezo(zerothorder)": ("mezo", 0.0),
 }
@@ -118,7 +118,7 @@ def resolve_optimizer(text: str) -> tuple[Optimizer, str]:
         raise InputError("optimizer", text, "a known optimizer", near(text, _OPTIMIZERS))
     name, state = found
     return (
-        Optimizer(name, state, name.startswith("paged"), name not in ("lomo", "mezo", "galore-adamw")),
+        Optimizer(name, state, name.startswith("paged"), name not in ("lomo", "mezo")),
         "" if text else "default_optimizer",
     )
 
@@ -152,7 +152,7 @@ def resolve_precision(
     pure = "pure" in written or "true" in written
     mixed = "mixed" in written or "master" in written or "amp" in written
     if mixed or (framework_master and not pure):
-        return Precision(f"{half}-mixed", 2.0, 2.0, 4.0, 2.0, None), reason
+        return Precision(f"{half}-mixed", 2.0, 4.0, 4.0, 2.0, None), reason
     return Precision(half, 2.0, 2.0, 0.0, 2.0, None), reason
 
 
