@@ -45,6 +45,8 @@ def priced(
     rung: int,
     layout: Layout,
     speed: float,
+    hours: float | None = None,
+    remarks: tuple[Remark, ...] = (),
     **extra: object,
 ) -> Candidate:
     """A candidate on the type of these that is cheapest: equal silicon differs in host and price only."""
@@ -52,6 +54,10 @@ def priced(
     hourly = None if quote is None else quote.hourly * machines
     monthly = None if quote is None else tariff.monthly(instance, quote) * machines
     gpus = machines * kind.count
+    elsewhere = tariff.elsewhere(instance) if quote is None else None
+    if elsewhere is not None:
+        params = {"region": elsewhere.region, "hourly_cny": round(float(elsewhere.hourly * machines), 4)}
+        remarks = (*remarks, Remark(code="priced_elsewhere", params=params))
     return Candidate(
         silicon=kind,
         instance=instance,
@@ -65,8 +71,10 @@ def priced(
         layout=layout,
         speed=speed,
         within_gpus=limits.allows_gpus(gpus),
-        within_budget=limits.allows_cost(hourly, monthly),
+        within_budget=limits.allows_cost(hourly, monthly, hours),
+        hours=hours,
         access=access_rank(catalog.facts_of_family(instance.family)),
+        remarks=remarks,
         **extra,  # type: ignore[arg-type]
     )
 

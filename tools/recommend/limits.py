@@ -24,9 +24,6 @@ _SPECIAL = {
     "arm-media": "arm_host",
     "confidential": "confidential_computing",
 }
-_MODEL_TASKS = (
-    "inference", "finetune", "pretrain", "embedding", "reranker", "diffusion", "video", "asr", "tts", "vision"
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +37,7 @@ class Limits:
     families: frozenset[str]  # named families
     max_hourly: Decimal | None
     max_monthly: Decimal | None
+    max_total: Decimal | None  # of a job whose hours are known
     gpu_count: int | None
     max_gpus: int | None
     needs_nvlink: bool
@@ -81,8 +79,12 @@ class Limits:
             )
         return None
 
-    def allows_cost(self, hourly: Decimal | None, monthly: Decimal | None) -> bool:
+    def allows_cost(
+        self, hourly: Decimal | None, monthly: Decimal | None, hours: float | None = None
+    ) -> bool:
         """Whether a price holds the budget; without a price it cannot be checked and is let through."""
+        if hourly is not None and self.max_total is not None and hours is not None:
+            return hourly * Decimal(str(hours)) <= self.max_total
         if hourly is not None and self.max_hourly is not None and hourly > self.max_hourly:
             return False
         return not (monthly is not None and self.max_monthly is not None and monthly > self.max_monthly)
@@ -99,7 +101,7 @@ class Limits:
 
 
 def resolve_limits(
-    request: SizingRequest, catalog: Catalog, default_region: str, notes: Notes
+    request: SizingRequest, catalog: Catalog, default_region: str, model_work: bool, notes: Notes
 ) -> tuple[Limits, Tariff]:
     """Limits and tariff of a request. Raises `InputError` for unknown names."""
     regions = tuple(dict.fromkeys(catalog.region(name).region_id for name in request.regions))
@@ -110,6 +112,7 @@ def resolve_limits(
     purchase = purchase_of(request.purchase) if request.purchase else PAYG
     hours = always_on() if request.hours_per_month is None else Decimal(str(request.hours_per_month))
     max_hourly, max_monthly = _budget(request, catalog, hours, notes)
+    total = request.budget is not None and request.budget.period == "total" and request.hours is None
     if request.hours_per_month is None and (max_monthly is not None or purchase != PAYG):
         notes.assume("hours_per_month", float(hours), "always_on")
     limits = Limits(
@@ -120,11 +123,12 @@ def resolve_limits(
         families=families,
         max_hourly=max_hourly,
         max_monthly=max_monthly,
+        max_total=max_hourly if total else None,
         gpu_count=request.gpu_count,
         max_gpus=request.max_gpus,
         needs_nvlink=request.needs_nvlink,
         bare_metal=request.bare_metal,
-        model_work=request.task in _MODEL_TASKS,
+        model_work=model_work,
         min_gpu_memory_gib=request.min_gpu_memory_gib,
     )
     by_month = purchase.startswith("subscription")

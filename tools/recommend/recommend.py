@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from knowledge.catalog import Catalog
 from tools.contracts.base import Remark, SourceRef
-from tools.contracts.sizing import Option, Recommendation, SizingRequest
+from tools.contracts.sizing import Objective, Option, Recommendation, SizingRequest
 from tools.recommend.build import option_of
 from tools.recommend.candidate import Candidate, best_unpriced, choose, pareto
 from tools.recommend.found import Found
+from tools.recommend.hardware_task import HardwareTask
 from tools.recommend.ladder import ladder
 from tools.recommend.limits import Limits, resolve_limits
 from tools.recommend.machines import machines, widened
@@ -20,7 +21,7 @@ from tools.recommend.reject import rejected
 from tools.recommend.remarks import option_remarks, request_remarks
 from tools.recommend.tariff import Tariff
 from tools.recommend.task import Task
-from tools.recommend.tasks import task_of
+from tools.recommend.tasks import HARDWARE_TASKS, names_model, task_of
 
 _UNPRICED_SHOWN = 2
 
@@ -37,14 +38,14 @@ def recommend(
     that cannot be used and `NotKnown` for missing facts.
     """
     notes = Notes()
-    limits, tariff = resolve_limits(request, catalog, default_region, notes)
+    limits, tariff = resolve_limits(request, catalog, default_region, names_model(request), notes)
     request = correct_premises(request, catalog, limits, notes)
     task = task_of(request, catalog, tariff, notes)
     kinds, refused = machines(catalog, limits, tariff)
     if not request.regions and (region := widened(kinds, tariff)):
         notes.assume("regions", region, "no_price_in_default_region")
     found = task.run(kinds, limits)
-    chosen = choose(found.candidates, request.objective)
+    chosen = choose(found.candidates, _objective(request, limits, notes))
     unpriced = _unpriced(found, chosen, request)
     candidates = [candidate for candidate, _ in chosen] + unpriced
     options = [
@@ -67,6 +68,15 @@ def recommend(
         corrections=tuple(notes.corrections),
         sources=_sources([*options, *fallback]),
     )
+
+
+def _objective(request: SizingRequest, limits: Limits, notes: Notes) -> Objective:
+    """The asked objective; with a budget and no work named, the most that it buys."""
+    open_question = limits.has_budget and not names_model(request) and request.task not in HARDWARE_TASKS
+    if open_question and request.objective == "balanced":
+        notes.assume("objective", "fastest", "most_memory_for_budget")
+        return "fastest"
+    return request.objective
 
 
 def _unpriced(
@@ -137,15 +147,20 @@ def _relaxed(
 def _within_budget(
     request: SizingRequest, task: Task, limits: Limits, catalog: Catalog, tariff: Tariff
 ) -> list[Option]:
-    """The same work under the smallest load, within the budget."""
-    smaller = task.smaller()
-    if not limits.has_budget or smaller is None:
+    """The same work under the smallest load within the budget, or else just a machine."""
+    if not limits.has_budget:
         return []
+    smaller = task.smaller()
     kinds, _ = machines(catalog, limits, tariff)
-    chosen = choose(smaller.run(kinds, limits).candidates, "balanced")
+    chosen = choose(smaller.run(kinds, limits).candidates, "balanced") if smaller else []
+    if smaller and chosen:
+        return [_option(chosen[0][0], smaller, request, catalog, Remark(code="budget_buys_smaller_load"))]
+    hardware = HardwareTask(request, tariff, catalog)
+    any_machine, _ = machines(catalog, replace(limits, model_work=False), tariff)
+    chosen = choose(hardware.run(any_machine, limits).candidates, "fastest")
     if not chosen:
         return []
-    return [_option(chosen[0][0], smaller, request, catalog, Remark(code="budget_buys_smaller_load"))]
+    return [_option(chosen[0][0], hardware, request, catalog, Remark(code="budget_buys_machine_only"))]
 
 
 def _sources(options: Sequence[Option]) -> tuple[SourceRef, ...]:

@@ -1,0 +1,174 @@
+"""Diffusion, video, speech, embedding and vision as tasks of the recommender: memory decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError
+from knowledge.names import normal
+from knowledge.rows import Instance
+from tools.contracts.base import Remark
+from tools.contracts.other import OtherMemoryReport, OtherMemoryRequest
+from tools.contracts.sizing import Plan, SizingRequest
+from tools.memory.request import Notes as MemoryNotes
+from tools.other_memory import estimate_other_memory
+from tools.other_memory.estimate import find_subject
+from tools.recommend.candidate import Candidate, Layout
+from tools.recommend.found import Found, Miss, priced
+from tools.recommend.limits import Limits
+from tools.recommend.notes import Notes
+from tools.recommend.offers import Silicon
+from tools.recommend.tariff import Tariff
+
+_TEXT_KINDS = ("llm", "moe-llm", "vlm")
+_TASKS = ("diffusion", "video", "asr", "tts", "vision", "embedding", "reranker")
+_LOWEST_CAPABILITY = 7.0
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One way to run the model; later ones give up quality or speed."""
+
+    precision: str
+    offload: str
+
+
+@dataclass(frozen=True)
+class OtherTask:
+    """A model that is no text decoder. Implements `tools.recommend.task.Task`. The speed of a candidate is
+    the 16-bit rate of its GPUs: these models are bound by arithmetic."""
+
+    request: SizingRequest
+    mode: str
+    settings: tuple[Setting, ...]
+    tariff: Tariff
+    catalog: Catalog
+
+    def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
+        found = Found()
+        for rung, setting in enumerate(self.settings):
+            needs = self._report(setting)
+            for kind, instances in machines:
+                if not self._wanted(kind, limits):
+                    continue
+                found.considered += 1
+                candidate = self._candidate(kind, instances, limits, setting, rung, needs)
+                if isinstance(candidate, Candidate):
+                    found.candidates.append(candidate)
+                else:
+                    found.misses.append(candidate)
+        done = {id(candidate.silicon) for candidate in found.candidates}
+        kinds = {id(row): id(kind) for kind, rows in machines for row in rows}
+        found.misses = [miss for miss in found.misses if kinds[id(miss.instance)] not in done]
+        return found
+
+    def _wanted(self, kind: Silicon, limits: Limits) -> bool:
+        """One GPU does one job; machines with more only where a number of GPUs is asked."""
+        if limits.gpu_count is not None:
+            return limits.gpu_count % kind.count == 0
+        return kind.count == 1 or bool(limits.types or limits.families)
+
+    def _candidate(
+        self,
+        kind: Silicon,
+        instances: list[Instance],
+        limits: Limits,
+        setting: Setting,
+        rung: int,
+        needs: OtherMemoryReport,
+    ) -> Candidate | Miss:
+        capability = kind.gpu.compute_capability or 0.0
+        if kind.card is None or kind.shape is None or capability < _LOWEST_CAPABILITY:
+            reason = Remark(code="gpu_figures_missing", params={"gpu": kind.model})
+            return Miss(instances[0], reason, 1e6)
+        if setting.precision == "fp8" and capability < 8.0:
+            reason = Remark(code="precision_not_supported", params={"precision": "fp8", "gpu": kind.model})
+            return Miss(instances[0], reason, 1e6)
+        report = self._report(setting, instances[0].instance_type)
+        if not report.fits:
+            usable = report.usable_gib_per_gpu or 0.0
+            params: dict[str, str | float | int | bool | None] = {
+                "needed_gib_per_gpu": round(needs.peak_gib_per_gpu, 1),
+                "usable_gib_per_gpu": round(usable, 1),
+            }
+            reason = Remark(code="memory_too_small", params=params)
+            return Miss(instances[0], reason, needs.peak_gib_per_gpu / max(usable, 0.1) - 1)
+        machines = 1 if limits.gpu_count is None else limits.gpu_count // kind.count
+        rate = kind.shape.bf16_tflops or kind.shape.fp16_tflops
+        offload = Remark(code="offload_needed", params={"offload": setting.offload})
+        slower = 0.5 if setting.offload else 1.0  # weights cross PCIe for every step or stage
+        return priced(
+            kind, instances, machines, self.tariff, limits, self.catalog,
+            precision=setting.precision or ("bf16" if kind.shape.bf16_tflops else "fp16"),
+            rung=rung,
+            layout=Layout(data=machines * kind.count),
+            speed=rate * machines * kind.count * slower,
+            tight=report.verdict == "tight",
+            method=setting.offload,
+            remarks=(offload,) if setting.offload else (),
+        )  # fmt: skip
+
+    def _report(self, setting: Setting, instance_type: str = "") -> OtherMemoryReport:
+        request = self.request
+        return estimate_other_memory(
+            OtherMemoryRequest(
+                model=request.model or f"{request.params_b or 0:g}B",
+                task=request.task if request.task in _TASKS else "",
+                mode=self.mode,
+                instance_type=instance_type,
+                resolution=request.resolution,
+                frames=request.frames,
+                batch=request.batch or request.concurrency,
+                tokens=request.context_tokens or request.sequence_length,
+                precision=setting.precision or request.precision,
+                offload=setting.offload,
+            ),
+            self.catalog,
+        )
+
+    def reports(self, candidate: Candidate) -> tuple[OtherMemoryReport, None]:
+        rung = self.settings[candidate.rung]
+        return self._report(rung, candidate.instance.instance_type), None
+
+    def plan(self, candidate: Candidate) -> Plan:
+        return Plan(data_parallel=candidate.layout.data, engine="diffusers" if self._generates else "")
+
+    @property
+    def _generates(self) -> bool:
+        return self.request.task in ("diffusion", "video")
+
+    def smaller(self) -> OtherTask | None:
+        return None
+
+
+def is_other(request: SizingRequest, catalog: Catalog) -> bool:
+    """Whether the model is no text decoder, whatever the task is called."""
+    if not request.model:
+        return request.task in ("diffusion", "video") and request.params_b is not None
+    model = catalog.find_model(request.model)
+    if model is not None and model.kind in _TEXT_KINDS:
+        return False
+    task = request.task if request.task in _TASKS else ""
+    try:
+        find_subject(OtherMemoryRequest(model=request.model, task=task), catalog, MemoryNotes())
+    except AdvisorError:
+        return request.task in _TASKS
+    return True
+
+
+def other_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> OtherTask:
+    """The task of such a request. Raises `InputError` and `NotKnown` for models nobody knows."""
+    trains = request.method or request.task in ("finetune", "pretrain")
+    mode = "inference"
+    if trains:
+        mode = "train-lora" if "lora" in normal(request.method) or not request.method else "train-full"
+    settings = [Setting("", "")]
+    generates = request.task in ("diffusion", "video")
+    if generates and not trains and request.allow_quantization and not request.precision:
+        settings += [Setting("fp8", ""), Setting("", "model")]
+    task = OtherTask(request, mode, tuple(settings), tariff, catalog)
+    for assumption in task._report(settings[0]).assumptions:
+        notes.assume(assumption.field, assumption.value, assumption.reason)
+    return task

@@ -1,0 +1,279 @@
+"""Training of a language model as a task of the recommender: methods, divisions and machine counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from knowledge.catalog import Catalog
+from knowledge.rows import Instance
+from tools.contracts.base import Remark
+from tools.contracts.sizing import Plan, SizingRequest
+from tools.contracts.training import (
+    TrainingMemoryReport,
+    TrainingMemoryRequest,
+    TrainingTimeReport,
+    TrainingTimeRequest,
+)
+from tools.lookup.support import support_level
+from tools.recommend.candidate import Candidate, Layout
+from tools.recommend.found import Found, Miss, cheapest_type, priced
+from tools.recommend.limits import Limits
+from tools.recommend.notes import Notes
+from tools.recommend.offers import Silicon
+from tools.recommend.tariff import Tariff
+from tools.training_memory import estimate_training_memory
+from tools.training_memory.recipe import resolve_method
+from tools.training_time import estimate_training_time
+
+# An estimate of training memory is less certain than one of inference: a margin below this is tight.
+TIGHT_SHARE = 0.10
+FRAGMENTATION_SHARE = 0.04  # of the card that the allocator of a training process cannot use in the end
+_COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+_LOWEST_CAPABILITY = 7.0  # tensor cores, and what current PyTorch builds still train on
+
+
+@dataclass(frozen=True)
+class TrainingTask:
+    """A model to train. Implements `tools.recommend.task.Task`. Rungs are methods, the asked one first."""
+
+    request: SizingRequest
+    methods: tuple[str, ...]
+    tariff: Tariff
+    catalog: Catalog
+    _memory: dict[tuple[str, int, Layout], TrainingMemoryReport] = field(default_factory=dict)
+    _speeds: dict[tuple[str, str, str, int, Layout], TrainingTimeReport] = field(default_factory=dict)
+
+    def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
+        found = Found()
+        largest = _largest(machines)
+        for kind, instances in machines:
+            miss: Miss | None = None
+            before = len(found.candidates)
+            for rung, method in enumerate(self.methods):
+                precision = self._precision(kind, method)
+                if precision is None or kind.card is None or kind.shape is None:
+                    miss = miss or _unsupported(kind, instances[0], self.request.precision)
+                    continue
+                counts = self._counts(kind, limits, kind.count == largest[kind.model])
+                for machines_ in counts:
+                    candidate, failure = self._try(
+                        kind, instances, machines_, method, rung, precision, limits, found
+                    )
+                    if failure is not None:
+                        miss = failure if miss is None or failure.shortfall < miss.shortfall else miss
+                    if candidate is not None:
+                        found.candidates.append(candidate)
+                        break
+            if len(found.candidates) == before and miss is not None:
+                found.misses.append(miss)
+        return found
+
+    def _precision(self, kind: Silicon, method: str) -> str | None:
+        """What the card trains in: as asked where it can, else bf16, on older cards fp16."""
+        capability = kind.gpu.compute_capability or 0.0
+        if capability < _LOWEST_CAPABILITY:
+            return None
+        if method == "qlora":
+            return "nf4"
+        asked = self.request.precision.lower()
+        if asked.startswith("bf16"):
+            return "bf16" if support_level(kind.gpu, self.catalog.precision("bf16")) == "native" else None
+        if asked.startswith("fp8"):
+            return "fp8" if support_level(kind.gpu, self.catalog.precision("fp8")) == "native" else None
+        return "bf16" if capability >= 8.0 else "fp16"
+
+    def _counts(self, kind: Silicon, limits: Limits, largest: bool) -> Iterator[int]:
+        """Machine counts to try: more than one only of the machine with most of these GPUs, or as asked."""
+        if limits.gpu_count is not None:
+            if limits.gpu_count % kind.count == 0 and (largest or limits.gpu_count == kind.count):
+                yield limits.gpu_count // kind.count
+            return
+        most = limits.max_gpus or _COUNTS[-1] * kind.count
+        yield from (count for count in _COUNTS if count * kind.count <= most and (count == 1 or largest))
+
+    def _try(
+        self,
+        kind: Silicon,
+        instances: list[Instance],
+        machines: int,
+        method: str,
+        rung: int,
+        precision: str,
+        limits: Limits,
+        found: Found,
+    ) -> tuple[Candidate | None, Miss | None]:
+        """The fastest division that fits on this many machines; a miss for memory or the deadline."""
+        card = kind.card
+        assert card is not None
+        instance, _ = cheapest_type(instances, self.tariff, self.catalog)
+        best: tuple[TrainingTimeReport, Layout, float] | None = None
+        nearest = float("inf")
+        for layout in _layouts(kind, machines, method):
+            found.considered += 1
+            peak = self.memory(method, machines * kind.count, layout).peak_gib_per_gpu
+            nearest = min(nearest, peak)
+            if peak > card.usable * (1 - FRAGMENTATION_SHARE):
+                continue
+            speed = self.speed(kind, instance, machines, method, layout)
+            if best is None or speed.tokens_per_s_per_gpu > best[0].tokens_per_s_per_gpu:
+                best = (speed, layout, card.usable - peak)
+        if best is None:
+            params: dict[str, str | float | int | bool | None] = {
+                "method": method,
+                "gpus": machines * kind.count,
+                "needed_gib_per_gpu": round(nearest, 1),
+                "usable_gib_per_gpu": round(card.usable, 1),
+            }
+            reason = Remark(code="memory_too_small", params=params)
+            return None, Miss(instance, reason, nearest / card.usable - 1)
+        speed, layout, spare = best
+        deadline = self.request.deadline_hours
+        if deadline is not None and speed.hours is not None and speed.hours > deadline:
+            reason = Remark(
+                code="deadline_missed",
+                params={
+                    "gpus": machines * kind.count,
+                    "hours": round(speed.hours, 1),
+                    "deadline_hours": deadline,
+                },
+            )
+            return None, Miss(instance, reason, speed.hours / deadline - 1)
+        return priced(
+            kind, instances, machines, self.tariff, limits, self.catalog,
+            precision=precision,
+            rung=rung,
+            layout=layout,
+            speed=speed.tokens_per_s_per_gpu * machines * kind.count,
+            hours=speed.hours,
+            tight=spare < TIGHT_SHARE * card.usable,
+            method=method,
+        ), None  # fmt: skip
+
+    def memory(self, method: str, gpus: int, layout: Layout) -> TrainingMemoryReport:
+        """Peak per GPU, which does not depend on the card."""
+        key = (method, gpus, layout)
+        if key not in self._memory:
+            self._memory[key] = estimate_training_memory(
+                self._memory_request(method, gpus, layout), self.catalog
+            )
+        return self._memory[key]
+
+    def speed(
+        self, kind: Silicon, instance: Instance, machines: int, method: str, layout: Layout
+    ) -> TrainingTimeReport:
+        """Speed and hours on a type; machines of equal silicon share it, but for their network."""
+        network = instance.instance_type if machines > 1 else f"{kind.model} {kind.count} {kind.link}"
+        key = (method, kind.gpu.gpu_model, network, machines, layout)
+        if key not in self._speeds:
+            request = self.request
+            dataset, epochs = request.dataset_tokens, request.epochs or 1.0
+            self._speeds[key] = estimate_training_time(
+                TrainingTimeRequest(
+                    **self._memory_request(method, machines * kind.count, layout).model_dump(
+                        exclude_unset=True
+                    ),
+                    instance_type=instance.instance_type,
+                    nodes=machines,
+                    tokens=None if dataset is None else dataset * epochs,
+                    samples=request.dataset_samples,
+                    epochs=request.epochs,
+                ),
+                self.catalog,
+            )
+        return self._speeds[key]
+
+    def _memory_request(self, method: str, gpus: int, layout: Layout) -> TrainingMemoryRequest:
+        request = self.request
+        quantized = method == "qlora" and request.method != "qlora"
+        return TrainingMemoryRequest(
+            model=request.model,
+            params_b=request.params_b,
+            method=method,
+            precision="" if quantized else request.precision,
+            lora_rank=request.lora_rank,
+            sequence_length=request.sequence_length or request.context_tokens,
+            micro_batch=request.micro_batch or request.batch,
+            zero_stage=layout.zero,
+            tensor_parallel=layout.tensor,
+            pipeline_parallel=layout.pipeline,
+            gpu_count=gpus,
+        )
+
+    def reports(self, candidate: Candidate) -> tuple[TrainingMemoryReport, TrainingTimeReport]:
+        request = self._memory_request(candidate.method, candidate.gpus, candidate.layout)
+        memory = estimate_training_memory(
+            request.model_copy(update={"instance_type": candidate.instance.instance_type}), self.catalog
+        )
+        speed = self.speed(
+            candidate.silicon, candidate.instance, candidate.machines, candidate.method, candidate.layout
+        )
+        return memory, speed
+
+    def plan(self, candidate: Candidate) -> Plan:
+        layout = candidate.layout
+        return Plan(
+            tensor_parallel=layout.tensor,
+            pipeline_parallel=layout.pipeline,
+            data_parallel=layout.data,
+            zero_stage=layout.zero,
+            engine="deepspeed" if layout.zero else "torchrun",
+        )
+
+    def smaller(self) -> TrainingTask | None:
+        """The lightest job: QLoRA with one short sequence at a time and no deadline."""
+        request = self.request.model_copy(
+            update={"method": "qlora", "micro_batch": 1, "sequence_length": 1024, "deadline_hours": None}
+        )
+        if self.methods == ("pretrain",) or (self.methods == ("qlora",) and request == self.request):
+            return None
+        return TrainingTask(request, ("qlora",), self.tariff, self.catalog)
+
+
+def _largest(machines: Sequence[tuple[Silicon, list[Instance]]]) -> dict[str, int]:
+    """Most GPUs of one machine, by GPU model."""
+    found: dict[str, int] = {}
+    for kind, _ in machines:
+        found[kind.model] = max(kind.count, found.get(kind.model, 0))
+    return found
+
+
+def _layouts(kind: Silicon, machines: int, method: str) -> Iterator[Layout]:
+    """Divisions to try: copies while they fit, then sharded states, then tensor parallel in a machine."""
+    gpus = machines * kind.count
+    if gpus == 1:
+        yield Layout(zero=0)
+        return
+    stages = (0, 3) if method in ("lora", "qlora") else (2, 3)
+    yield from (Layout(data=gpus, zero=stage) for stage in stages)
+    if method in ("full", "pretrain") and kind.link == "nvlink":
+        yield Layout(tensor=kind.count, data=machines, zero=1)
+        if machines > 1:
+            yield Layout(tensor=kind.count, pipeline=machines, zero=1)
+
+
+def _unsupported(kind: Silicon, instance: Instance, precision: str) -> Miss:
+    if kind.card is None or kind.shape is None:
+        return Miss(instance, Remark(code="gpu_figures_missing", params={"gpu": kind.model}), 1e6)
+    params: dict[str, str | float | int | bool | None] = {
+        "precision": precision or "fp16",
+        "gpu": kind.model,
+        "compute_capability": kind.gpu.compute_capability,
+    }
+    return Miss(instance, Remark(code="precision_not_supported", params=params), 1e6)
+
+
+def training_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> TrainingTask:
+    """The task of a fine-tuning or pre-training request. Raises `InputError` and `NotKnown`."""
+    if request.method:
+        method = resolve_method(request.method, request.precision)[0]
+    else:
+        method = "pretrain" if request.task == "pretrain" else "lora"
+        notes.assume("method", method, "default_method")
+    methods = (method, "qlora") if method == "lora" and request.allow_quantization else (method,)
+    task = TrainingTask(request, methods, tariff, catalog)
+    first = task.memory(method, 1, Layout(zero=0))  # raises for unknown names, and states its defaults
+    for assumption in first.assumptions:
+        if assumption.field not in ("parallelism", "gpu"):
+            notes.assume(assumption.field, assumption.value, assumption.reason)
+    return task
