@@ -15,7 +15,7 @@ SAMPLER_BYTES = 39.0
 # vLLM profiles Qwen2-VL and Qwen2.5-VL with one image of 12.8 million pixels: 65,536 patches through a tower
 # 1,280 wide. Live widths per patch, kept on every rank and divided (two logs, TP 1 and TP 4).
 VISION_PATCHES, VISION_WIDTH, VISION_COPIED, VISION_DIVIDED = 65_536, 1280, 10.0, 25.0
-_PROFILED_VISION = ("Qwen2-VL", "Qwen2.5-VL")
+_PROFILED_VISION = ("qwen2-vl", "qwen2.5-vl")
 CUBLAS_WORKSPACE = 32 * 2.0**20  # PyTorch's cuBLAS workspace on Hopper (8 MiB before)
 MINIMUM_GIB = 0.07  # smallest activation budget of aiconfigurator
 
@@ -61,7 +61,7 @@ def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
 
 
 def _vision_bytes(shape: Shape, work: Work) -> float:
-    if not (shape.tower and shape.family in _PROFILED_VISION):
+    if not (shape.tower and any(line in shape.name.lower() for line in _PROFILED_VISION)):
         return 0.0
     widths = VISION_COPIED + VISION_DIVIDED / work.tensor
     return 2.0 * VISION_PATCHES * VISION_WIDTH * widths

@@ -12,6 +12,8 @@ from knowledge.rows import Gpu
 # What the driver keeps for itself: nvidia-smi's total less the total that CUDA reports. Median of A10G, L4,
 # L40S, H100, H100 NVL, H200, RTX 4090 and H20 (0.35 to 0.60); A100 and V100 keep 0.1 to 0.25.
 DRIVER_RESERVE_GIB = 0.45
+# Cards of this size and more carry HBM, whose ECC takes no capacity: A100, H100, H20 and H200 show 0.99.
+HBM_FROM_GB, HBM_RATIO = 80.0, 0.985
 
 _CLASS = re.compile(
     r"^(\d+(?:\.\d+)?) ?g(?:i?b)?(?: class)?\b(?:.*?\((\d+(?:\.\d+)?) (?:gib|gb usable)\))?", re.I
@@ -55,6 +57,7 @@ def resolve_card(name: str, catalog: Catalog) -> tuple[Card, str]:
         if match is None:
             raise
         nominal = float(match[1])
-        usable = float(match[2]) if match[2] else nominal * USABLE_RATIO
+        ratio = HBM_RATIO if nominal >= HBM_FROM_GB else USABLE_RATIO
+        usable = float(match[2]) if match[2] else nominal * ratio
         return Card(f"{nominal:g}GB class", usable, bool(match[2]), nominal), "memory_class"
     return card_of(gpu), note

@@ -32,6 +32,7 @@ class Engine:
     utilization: float
     layer_split: bool = False  # more GPUs without a plan mean whole layers per GPU, not tensor parallel
     keeps_windows: bool = True  # window layers stop growing
+    keeps_latents: bool = True  # latent attention is cached as latents, not as full heads
     loading: Loading = AS_PUBLISHED
 
     @property
@@ -151,7 +152,9 @@ def _engine(name: str, version: Version) -> Engine:
     if name == "vllm":
         share = 0.92 if newest or version >= (0, 22) else 0.9
         windows = newest or version >= (0, 9)  # the hybrid cache manager
-        return Engine(name, version, "share", share, keeps_windows=windows, loading=Loading(pads_mxfp4=True))
+        latents = newest or version >= (0, 7)
+        loading = Loading(pads_mxfp4=True)
+        return Engine(name, version, "share", share, False, windows, latents, loading)
     if name == "sglang":
         return Engine(name, version, "static", 0.88)
     if name == "tensorrt-llm":

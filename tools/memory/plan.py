@@ -10,7 +10,7 @@ from tools.memory.activation import Work, activation_gib, prefill_peak_gib
 from tools.memory.card import Card
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.formats import BF16_KV, KvFormat, WeightFormat
-from tools.memory.kv import kv_layout
+from tools.memory.kv import expanded_layout, kv_layout
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
 
@@ -74,7 +74,7 @@ def plan_memory(
 ) -> MemoryPlan:
     """Memory per GPU of one replica. Raises `NotKnown` where the catalog lacks the model's layout."""
     shape = shape_of(model)
-    layout = kv_layout(model, kv)
+    layout = kv_layout(model, kv) if engine.keeps_latents else expanded_layout(model, kv)
     work = Work(
         sequences=load.max_num_seqs or engine.default_sequences(card),
         tokens=load.max_batched_tokens or engine.default_batched_tokens(card),

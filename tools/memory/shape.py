@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.errors import NotKnown
 from knowledge.rows import Model
+
+MAX_TOWER_SHARE = 0.4  # of what lies beside embedding and head; more is a decoder of another form
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,7 +21,6 @@ class Shape:
     """
 
     name: str
-    family: str
     total: float
     embedding: float
     head: float  # 0 where the head is the embedding (tied)
@@ -85,7 +87,6 @@ def shape_of(model: Model) -> Shape:
     query_output, key_value, latent = query_output * scale, key_value * scale, latent * scale
     return Shape(
         name=model.model_id,
-        family=model.family,
         total=total,
         embedding=embedding,
         head=head,
@@ -123,12 +124,19 @@ def _attention_layers(model: Model) -> int:
 
 
 def _tower(model: Model, left: float) -> float:
-    """Parameters outside the decoder of a multimodal model: published total minus computed decoder."""
-    if model.computed_params_b is None or model.kind not in ("vlm", "asr", "tts", "embedding", "reranker"):
+    """Parameters outside the decoder of a multimodal model: as the catalog's check states them, else what
+    the decoder's formula (section 1, gated feed-forward) leaves of the published total."""
+    if model.kind not in ("vlm", "asr", "tts") or not (model.num_layers and model.hidden_size):
         return 0.0
-    if model.kind in ("embedding", "reranker"):
+    stated = re.search(r"remainder (\d+(?:\.\d+)?)B", model.check)
+    if stated:
+        return min(float(stated[1]) * 1e9, left)
+    if model.num_experts or model.attention in ("mla", "hybrid") or not model.intermediate_size:
         return 0.0
-    return min(max(0.0, (model.params_total_b or 0.0) - model.computed_params_b) * 1e9, left)
+    heads, layers = model.num_attention_heads or 1, _attention_layers(model)
+    attention = sum(_attention(model, layers, heads, model.num_kv_heads or heads, model.head_dim or 0))
+    decoder = attention + 3.0 * model.hidden_size * model.intermediate_size * model.num_layers
+    return max(0.0, left - decoder) if left - decoder < MAX_TOWER_SHARE * left else 0.0
 
 
 def _experts(model: Model, left: float) -> tuple[float, float]:

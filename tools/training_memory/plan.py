@@ -115,7 +115,7 @@ def _weights(job: TrainingJob) -> tuple[float, float, float]:
     shape, division, precision = job.shape, job.division, job.precision
     local = _local(job)
     if job.method in ("lora", "qlora") or precision.base is not None:
-        base = 2.0 * local
+        base = precision.frozen_bytes * local
         if precision.base is not None:
             base = weight_bytes_per_gpu(shape, precision.base, WeightPlan()) * local / shape.total
             if job.trainer.upcasts_base and precision.base.name.startswith(("nf4", "int8-bnb")):
@@ -150,7 +150,8 @@ def _states(job: TrainingJob) -> tuple[float, float, float]:
     per_state = optimizer.state_bytes
     if precision.master_bytes == 0 and precision.weight_bytes == 2.0 and optimizer.moments_follow_weights:
         per_state /= 2
-    states = trainable * (precision.master_bytes + per_state)
+    master = precision.master_bytes if optimizer.needs_master else 0.0
+    states = trainable * (master + per_state)
     gradients = trainable * precision.gradient_bytes if optimizer.keeps_gradients else 0.0
     if job.trainer.foreach_temporary and optimizer.name == "adamw" and division.zero == 0:
         states += trainable * precision.weight_bytes

@@ -83,6 +83,11 @@ class Optimizer:
     keeps_gradients: bool = True  # False: updates layer by layer in the backward pass, or has none
 
     @property
+    def needs_master(self) -> bool:
+        """Whether mixed precision keeps an fp32 copy for it; updates in place go without."""
+        return self.name not in ("lomo", "mezo")
+
+    @property
     def moments_follow_weights(self) -> bool:
         """Whether moments take the type of the weights (torch AdamW); 8-bit states do not."""
         return self.name in ("adamw", "sgd", "muon", "lion", "galore-adamw", "adafactor")
@@ -98,6 +103,7 @@ class Precision:
     master_bytes: float
     activation_bytes: float
     base: WeightFormat | None  # quantized frozen base of an adapter job
+    frozen_bytes: float = 2.0  # of an unquantized frozen weight
 
 
 def resolve_method(text: str, precision: str) -> tuple[Method, str]:
@@ -143,7 +149,8 @@ def resolve_precision(
     if method == "lora":
         _check_known(written, text)
         width = 4.0 if written == "fp32" else 2.0
-        return Precision(written or half, width, width, 0.0, width, None), reason
+        frozen = 4.0 if "fp32 weights" in written else width
+        return Precision(written or half, width, width, 0.0, width, None, frozen), reason
     if written in ("fp32", "float32", "tf32", "32-true", "fp32/fp16"):
         return Precision("fp32", 4.0, 4.0, 0.0, 4.0, None), reason
     _check_known(written, text)
