@@ -11,9 +11,10 @@ from typing import Any
 from agent.reading.intents import in_domain, special_intent
 from agent.reading.language import language_of
 from agent.reading.models import name_index
+from agent.reading.phrases import tags
 from agent.reading.money import as_budget
 from agent.reading.turn import Turn, is_job, read_turn
-from agent.reading.types import Intent, Mention, Reading, Slot
+from agent.reading.types import Clarify, Intent, Mention, Reading, Slot
 from agent.reading.words import MAX_CHARS, Found
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
@@ -21,12 +22,6 @@ from tools.contracts.base import parse_request
 from tools.contracts.sizing import SizingRequest
 
 _MAX_TURNS = 40
-_FOLLOW = re.compile(
-    r"^\W*(?:那么?|如果|假如|要是|换成?|改成?|改为|再|还有|另外|以及|并且|而且|同样|一样|只|就|还是|不(?!够|要钱|知道)|嗯|对|好|行|可以|and(?![a-z])|or(?![a-z])|but(?![a-z])|ok(?:ay)?|what (?:about|if)|how about|same|also|then|so|no|yes|yeah|sure|instead|make it|change|with(?:out)?|if|only|in |on |at |for |under |it'?s|it has|it is|that|this|let'?s|use|try|switch|and if|now)|(?:呢|的话)[?.!,]*\W*$|(?<![a-z])(?:then|instead|too)\W*$|^\W*(?:预算|上下文|并发|精度|地域|数据)"
-)
-_SAME_WORK = re.compile(
-    r"(?:刚才|上面|之前|前面|这个|它|该|同一个|那个|the same|that one|this one|(?<![a-z])it(?![a-z])|this model|the above)"
-)
 # Slots that describe the work; a new model in a fresh sentence drops them, a changed one keeps them.
 _OF_MODEL = ("model", "params_b")
 _GENERAL: tuple[Intent, ...] = (
@@ -92,7 +87,8 @@ def _continues(turn: Turn, state: _State, special: Intent | None) -> bool:
         return True
     if not state.slots and not state.budget and state.intent is None:
         return False
-    follows = bool(_FOLLOW.search(turn.words.plain) or _SAME_WORK.search(turn.words.plain))
+    special_words = tags("special")
+    follows = any(special_words[name].search(turn.words.plain) for name in ("follow", "same_work"))
     if turn.pasted.kind:
         return follows or state.intent == "troubleshoot"
     heavy = [intent for intent, weight in turn.weights if weight >= 2.5]
@@ -101,9 +97,10 @@ def _continues(turn: Turn, state: _State, special: Intent | None) -> bool:
         return follows or (_short(turn) and (open_work or not heavy))
     if any(mention.kind in ("instance", "phantom_instance") for mention in turn.mentions):
         return follows
-    if heavy and heavy[0] in _GENERAL and not follows:
+    own = turn.found.keys() - {"hours", "purchase", "instance_wanted"}
+    if heavy and heavy[0] in _GENERAL and not follows and not (own and "oom" in turn.topics):
         return False
-    return follows or _short(turn) or bool(turn.found.keys() - {"hours"} or turn.amounts)
+    return follows or _short(turn) or bool(own or turn.amounts)
 
 
 def _apply(state: _State, turn: Turn, index: int, catalog: Catalog) -> tuple[str, ...]:
@@ -146,7 +143,7 @@ def _slot(item: Found, index: int) -> Slot:
 
 def _apply_model(state: _State, turn: Turn, index: int, catalog: Catalog) -> None:
     model, params = turn.found.get("model"), turn.found.get("params_b")
-    unnamed = [mention for mention in turn.mentions if mention.kind == "model" and not mention.name]
+    unnamed = [mention for mention in turn.mentions if mention.kind in ("unsized_model", "unknown_model")]
     if params and not model and not unnamed and "model" in state.slots and isinstance(params.value, float):
         # "what about the 70b": the same family in another size.
         sibling = _sibling(str(state.slots["model"].value), params.value, catalog)
@@ -263,11 +260,9 @@ def _apply_budget(state: _State, turn: Turn, index: int) -> None:
 
 
 _GROUPS = {
-    "instance": "instance",
-    "phantom_instance": "instance",
-    "family": "instance",
-    "phantom_family": "instance",
-}
+    "phantom_instance": "instance", "family": "instance", "phantom_family": "instance", "unsized_model": "model",
+    "unknown_model": "model", "unknown_gpu": "gpu",
+}  # fmt: skip
 
 
 def _merge_mentions(state: _State, turn: Turn) -> None:
@@ -298,7 +293,7 @@ def _intent(
         # A new limit on the same question: the question stands.
         main = _settled(state.intent, state)
     elif ranked:
-        main = ranked[0]
+        main = _settled(ranked[0], state) if follow_up else ranked[0]
     else:
         main = _by_names(turn, state)
     if main in ("size", "memory", "speed", "cost") and not _knows_enough(turn, state):
@@ -321,6 +316,8 @@ def _by_names(turn: Turn, state: _State) -> Intent:
     kinds = {mention.kind for mention in turn.mentions}
     if kinds & {"phantom_instance", "phantom_family"}:
         return "naming"
+    if turn.seen.model and "gpu" in kinds:
+        return "memory"
     if turn.seen.workload or turn.seen.budget or turn.seen.load:
         return "size"
     if kinds & {"instance", "family", "gpu"}:
@@ -351,19 +348,19 @@ def _knows_enough(turn: Turn, state: _State) -> bool:
         "reserved",
     }:
         return True
-    if any(mention.kind == "model" for mention in state.mentions):
+    if any(mention.kind in ("unsized_model", "unknown_model") for mention in state.mentions):
         return True
     task = slots.get("task")
     return task is not None and task.value not in ("inference", "finetune")
 
 
-def _clarify(intent: Intent, state: _State) -> str:
+def _clarify(intent: Intent, state: _State) -> Clarify:
     """What must be asked because the answer would flip; "" where a stated assumption does."""
     slots = state.slots
     if intent == "vague":
         return "task_and_model"
     if intent in ("size", "memory", "speed", "cost"):
-        unsized = [m for m in state.mentions if m.kind == "model" and not m.name and m.near]
+        unsized = [mention for mention in state.mentions if mention.kind == "unsized_model"]
         if unsized and not slots.keys() & set(_OF_MODEL):
             return "model_size"
         if (
@@ -432,7 +429,7 @@ def _reading(
         pasted_text=turn.pasted.text,
         follow_up=follow_up,
         changed=changed,
-        hours=_float(state.extra.get("hours")),
+        hours=_float(state.slots.get("hours")),
         count=_machines(turn),
         token_price=bool(_TOKEN_PRICE.search(turn.words.plain)),
         search_query=_query(turn, intent, task),

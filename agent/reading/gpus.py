@@ -110,7 +110,8 @@ def find_gpus(words: Words, catalog: Catalog) -> list[GpuFound]:
         words.take(start, end)
     for match in _STRANGER.finditer(words.free):
         nearest = tuple(near(match[0], [row.gpu_model for row in catalog.gpus], 3))
-        mention = Mention(kind="gpu", text=words.said(*match.span()), name="", near=nearest)
+        said = words.said(*match.span())
+        mention = Mention(kind="unknown_gpu", text=said, name=said, near=nearest)
         found.append(GpuFound(match.start(), mention, None, None))
         words.take(*match.span())
     return sorted(found, key=lambda item: item.start)
@@ -192,9 +193,8 @@ def _resolve(core: str, form: str, memory: int | None, catalog: Catalog) -> str:
 
 def nodes_said(words: Words) -> int | None:
     """How many machines a turn speaks of, two and more."""
-    match = _NODES.search(words.plain)
-    value = int(match[1] or match[2]) if match else None
-    return value if value and value > 1 else None
+    values = [int(match[1] or match[2]) for match in _NODES.finditer(words.plain)]
+    return next((value for value in values if value > 1), None)
 
 
 @lru_cache(maxsize=256)

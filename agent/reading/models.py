@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from agent.reading.types import Mention
 from agent.reading.words import Words
@@ -159,7 +160,7 @@ def _variants(name: str) -> list[str]:
 
 
 def find_models(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
-    """Model names of a turn in order; takes their words. Unknown names come with an empty `name`."""
+    """Model names of a turn in order, known, of a known family, or unknown; takes their words."""
     index = name_index(catalog)
     found = _named(words, index)
     found += _by_stem(words, index, catalog)
@@ -229,7 +230,8 @@ def _by_stem(words: Words, index: NameIndex, catalog: Catalog) -> list[tuple[int
         name = sizes[float(size[1])] if size else ""
         said = words.said(start, end) + (f" {size[0].strip()}" if size else "")
         near = tuple(f"{_display(catalog, index, sizes[value])}" for value in sorted(sizes)[:8])
-        found.append((start, Mention(kind="model", text=said, name=name, near=() if name else near)))
+        kind: Literal["model", "unsized_model"] = "model" if name else "unsized_model"
+        found.append((start, Mention(kind=kind, text=said, name=name or said, near=() if name else near)))
         words.take(start, end)
         if size:
             words.take(size.start(), size.end())
@@ -252,9 +254,8 @@ def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
         if match[1] in _NOT_NAMES or _NOT_PARAMETERS.match(words.free, match.end()):
             continue
         near = tuple(catalog.near_models(match[0], 3))
-        found.append(
-            (match.start(), Mention(kind="model", text=words.said(*match.span()), name="", near=near))
-        )
+        said = words.said(*match.span())
+        found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
         # The size stays readable, so that the question can be answered by it.
         words.take(match.start(), match.start(2))
     return found

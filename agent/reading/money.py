@@ -40,7 +40,8 @@ _TOTAL = re.compile(
     r"总共|一共|总预算|总计|合计|in total|total budget|overall|altogether|one[- ]off|一次性|全部|poc|毕设|经费"
 )
 _BARE = re.compile(
-    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到|改成|变成))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?"
+    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到|改成|变成))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]|gpus?|个?(?:小时|天|月))(?![a-z/]))"
+    rf"|(?P<low2>{NUM})\s*(?P<scale2>{SCALE})?\s*(?:的|年|月)?\s*(?:预算|budget)"
 )
 _FACTOR = (
     (re.compile(r"(?:预算|budget)[^.,;!?]{0,16}?(?:翻倍|翻一番|加倍|doubles?|doubled|twice|两倍|2\s?倍|2x)|double (?:the |my |our )?budget|twice the budget"), 2.0),
@@ -82,7 +83,8 @@ def find_amounts(words: Words) -> list[Amount]:
             _amount(words, match, unit, match["high"] or match["low"], match["scale"] or match["low_scale"])
         )
     if not found and (match := _BARE.search(words.free)):
-        found.append(_amount(words, match, "", match["low"], match["scale"]))
+        digits, scale = match["low"] or match["low2"], match["scale"] or match["scale2"]
+        found.append(_amount(words, match, "", digits, scale))
     return found
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from dataclasses import dataclass
 
-from agent.reading.claims import Scene, find_claims
+from agent.reading.claims import Scene, find_claims, named_architectures
 from agent.reading.gpus import GpuFound, find_gpus, is_consumer, nodes_said, rentable
 from agent.reading.instances import find_instances
 from agent.reading.intents import Seen, weigh
@@ -17,7 +18,7 @@ from agent.reading.pasted import Pasted, split_pasted
 from agent.reading.places import find_regions
 from agent.reading.precisions import PrecisionFound, find_precisions
 from agent.reading.times import find_deadline, find_duration, find_hours_of_use, find_window
-from agent.reading.topics import find_topics
+from agent.reading.phrases import tags
 from agent.reading.types import Intent, Mention
 from agent.reading.words import Found, Words
 from agent.reading.work import find_data, find_engine, find_method, find_tasks, find_vram, find_wishes
@@ -26,6 +27,10 @@ from knowledge.catalog import Catalog
 _BIG_ONE = re.compile(r"大的|大号|最大|big(?:ger|gest)?|large(?:r|st)?")
 _SMALL_ONE = re.compile(r"小的|小号|最小|small(?:er|est)?|tiny|mini")
 _TRAINING = ("finetune", "pretrain")
+_TOOLKITS = ("funasr", "paddleocr")  # names of a model and of the toolkit around others
+_QUOTED_ERROR = re.compile(
+    r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w+error:|\s--[a-z][\w-]{3,}|traceback|exit\s?code|error code|xid|cuda error|nccl (?:warn|error|watchdog)"
+)
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
 
 
@@ -59,12 +64,13 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     words = Words.of(pasted.prose)
     digits_for_words(words)
     instances = find_instances(words, catalog)
-    models = _sized(find_models(words, catalog), words, catalog)
+    models = find_models(words, catalog)
     gpus = find_gpus(words, catalog)
+    models = _sized(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
     regions = find_regions(words, catalog)
     precision = find_precisions(words, catalog)
     found: dict[str, Found] = {}
-    model = next((mention for _, mention in models if mention.name), None)
+    model = next((mention for _, mention in models if mention.kind == "model"), None)
     kind = name_index(catalog).by_id[model.name].kind if model else ""
     tasks = find_tasks(words, kind)
     training = bool(tasks) and tasks[0][0] in _TRAINING
@@ -82,7 +88,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     _gpu_slots(words, gpus, instances, catalog, found)
     _precision_slots(words, precision, found)
     mentions = _in_order([*instances, *models, *regions], gpus, precision)
-    topics = _topics(words, pasted, gpus, precision)
+    topics = _topics(words, pasted, gpus)
     scene = Scene(words.plain, mentions, tuple(item.name for item in precision.mentions), _params(found, model, catalog),
                   len(amounts), _int(found.get("gpu_count")), _float(found.get("vram_gb")))  # fmt: skip
     claims = find_claims(scene, catalog)
@@ -99,27 +105,32 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
             & {"concurrency", "users", "requests_per_second", "context_tokens", "input_tokens", "ttft_ms"}
         ),
         task=tasks[0][0] if tasks else "",
-        method="method" in found,
         claims=tuple(claims),
         topics=frozenset(topics),
         pasted=pasted.kind,
-        errors=bool(pasted.errors),
-        amounts=len(amounts),
+        alternatives=_alternatives(words, mentions, len(named_architectures(words.plain))),
+        quoted_error=bool(pasted.errors or _QUOTED_ERROR.search(words.plain)),
     )
     return Turn(words, pasted, mentions, tuple(gpus), found, tuple(tasks), precision, tuple(amounts), budget_factor(words),
                 tuple(purchases), tuple(topics), tuple(claims), seen, tuple(weigh(words.plain, seen)))  # fmt: skip
 
 
-def _sized(models: list[tuple[int, Mention]], words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
-    """ "Wan, the big one": a family without size takes its largest or smallest where the words say so."""
+def _sized(
+    models: list[tuple[int, Mention]], words: Words, gpu_count: int, catalog: Catalog
+) -> list[tuple[int, Mention]]:
+    """Sizes that the words around a name tell: "Wan, the big one"; a bare "DeepSeek" on a full machine."""
     sized: list[tuple[int, Mention]] = []
     for start, mention in models:
-        if not mention.name and mention.near:
+        if mention.text.lower() in _TOOLKITS and len(models) > 1:
+            continue
+        if mention.kind == "unsized_model":
             after = words.plain[start : start + 24]
             pick = -1 if _BIG_ONE.search(after) else 0 if _SMALL_ONE.search(after) else None
-            known = [name for name in (catalog.find_model(near) for near in mention.near) if name]
+            known = [row for row in (catalog.find_model(near) for near in mention.near) if row]
             if pick is not None and known:
-                mention = mention.model_copy(update={"name": known[pick].model_id})
+                mention = Mention(kind="model", text=mention.text, name=known[pick].model_id)
+            elif mention.text.lower() == "deepseek" and gpu_count >= 8:
+                mention = Mention(kind="model", text=mention.text, name="deepseek-ai/DeepSeek-R1")
         sized.append((start, mention))
     return sized
 
@@ -143,8 +154,8 @@ def _gpu_slots(
     catalog: Catalog,
     found: dict[str, Found],
 ) -> None:
-    wanted = [item for item in gpus if item.mention.name and not item.mention.negated]
-    unwanted = [item for item in gpus if item.mention.name and item.mention.negated]
+    wanted = [item for item in gpus if item.mention.kind == "gpu" and not item.mention.negated]
+    unwanted = [item for item in gpus if item.mention.kind == "gpu" and item.mention.negated]
     names = dict.fromkeys(name for item in wanted if (name := rentable(catalog, item.mention.name)))
     if names:
         found["gpu_wanted"] = Found(
@@ -168,6 +179,10 @@ def _gpu_slots(
     )
     if types:
         found["instance_wanted"] = Found("instance_wanted", types, 0.95, " ".join(types))
+    if (match := re.search(r"(?<![a-z])tp\s?=?\s?(\d{1,3})(?!\d)", words.plain)) and int(match[1]) > 1:
+        counted_before = found.get("gpu_count")
+        if counted_before is None or int(match[1]) > _int(counted_before):  # type: ignore[operator]
+            found["gpu_count"] = Found("gpu_count", int(match[1]), 0.6, words.said(*match.span()))
     if nodes := nodes_said(words):
         found["nodes"] = Found("nodes", nodes, 0.8, "")
 
@@ -189,13 +204,27 @@ def _in_order(
     return tuple(dict.fromkeys([*ordered, *precision.mentions]))
 
 
-def _topics(words: Words, pasted: Pasted, gpus: list[GpuFound], precision: PrecisionFound) -> list[str]:
-    topics = find_topics(words)
-    if pasted.errors:
-        topics += [name for name in find_topics(Words.of(pasted.errors)) if name not in topics]
+def _topics(words: Words, pasted: Pasted, gpus: list[GpuFound]) -> list[str]:
+    text = f"{words.plain}\n{pasted.errors.lower()}"
+    topics = [name for name, pattern in tags("topics").items() if pattern.search(text)]
     if any(is_consumer(item.mention.name) for item in gpus):
         topics.append("consumer_card")
     return topics
+
+
+_OR = re.compile(r"\s*(?:,|的)?\s*(?:(?<![a-z])(?:or|vs\.?|versus|against)(?![a-z])|还是|对比|和|与|跟|比)\s*(?:the |an? |\d+\s?x\s?|\d\s?[张块卡]|用|直接上|买|选)?\s*")
+
+
+def _alternatives(words: Words, mentions: tuple[Mention, ...], architectures: int) -> bool:
+    """Whether two cards, families, types or architectures are set against each other."""
+    names = [m for m in mentions if m.kind in ("gpu", "family", "instance", "phantom_family", "unknown_gpu")]
+    text = words.plain
+    for one, other in itertools.pairwise(names):
+        start = text.find(one.text.lower())
+        end = text.find(other.text.lower(), start + len(one.text)) if start >= 0 else -1
+        if end > 0 and _OR.fullmatch(text[start + len(one.text) : end]) and one.name != other.name:
+            return True
+    return architectures >= 2 and bool(re.search(r"(?<![a-z])(?:or|vs)(?![a-z])|还是|和", text))
 
 
 def _params(found: dict[str, Found], model: Mention | None, catalog: Catalog) -> float | None:

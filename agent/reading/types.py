@@ -32,16 +32,21 @@ Intent = Literal[
 ]
 
 
+# What is worth asking because the answer would flip; "" where a stated assumption does. Asked once.
+Clarify = Literal["", "task_and_model", "task", "model_size", "symptom", "workload"]
+
+
 class Mention(BaseModel):
     """A name found in the text: how it was written and what it is."""
 
     model_config = ConfigDict(frozen=True)
 
     kind: Literal[
-        "model", "gpu", "instance", "phantom_instance", "family", "phantom_family", "region", "precision"
-    ]
+        "model", "gpu", "instance", "phantom_instance", "family", "phantom_family", "region", "precision",
+        "unsized_model", "unknown_model", "unknown_gpu",
+    ]  # fmt: skip
     text: str
-    name: str  # canonical; for phantom_* the normalised text
+    name: str  # canonical; for phantom_*, unknown_* and unsized_* (a model family without a size) the text
     negated: bool = False
     near: tuple[str, ...] = ()
 
@@ -79,9 +84,7 @@ class Reading(BaseModel):
     count: int | None = None  # machines of a named type
     token_price: bool = False  # asks per million tokens
     search_query: str = ""  # text for the guide search; "" = no guide needed
-    clarify: str = (
-        ""  # what to ask because the answer would flip: task_and_model, task, model_size, symptom, workload
-    )
+    clarify: Clarify = ""
     nodes: int | None = None  # machines that work as one: "2 nodes", 两机
     vram_gb: float | None = None  # a card named by its memory only: "a 24GB card"
     latency_ms: float | None = None  # end to end, where neither TTFT nor TPOT is meant

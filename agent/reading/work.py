@@ -5,72 +5,29 @@ from __future__ import annotations
 import re
 
 from agent.reading.numerals import NUM, SCALE, number
+from agent.reading.phrases import tags
 from agent.reading.words import Found, Words
 
-_TASKS = (
-    ("transcoding", r"转码|转封装|transcod|video encod|硬件?编码|av1|nvenc|编解码|推流"),
-    ("graphics", r"云游戏|云桌面|图形(?:渲染|工作站|设计)?|渲染(?!器)|cloud gaming|virtual desktop|vdi(?![a-z])|workstation|工作站|cad(?![a-z])|3d|opengl|directx|rendering|blender|unreal|虚幻|unity|maya|远程(?:设计|桌面)|solidworks|无影"),
-    ("hpc", r"fp64|双精度|double[-\s]precision|hpc|cfd|科学计算|分子动力学|lammps|gromacs|namd|amber(?![a-z])|vasp|fluent|ansys|comsol|openfoam|有限元|weather|气象|fortran|mpi(?![a-z])|stencil|仿真|simulation|molecular|量子化学|数值计算|哈希|密码学|hashing|整数计算|monte carlo|蒙特卡洛|lattice"),
-    ("pretrain", r"预训练|pre-?train|from scratch|从零(?:开始)?训练|从头训|chinchilla"),
-    ("finetune", r"微调|finetun|fine-?tun|q?lora|sft(?![a-z])|dpo(?![a-z])|rlhf|grpo|ppo(?![a-z])|全参|全量训|dreambooth|增量训练|指令训练|对齐训练|instruction tun|adapter|peft|训(?:练)?(?:个|一个)?lora"),
-    ("video", r"文生视频|图生视频|视频生成|生成视频|text[-\s]to[-\s]video|image[-\s]to[-\s]video|t2v|i2v|video generat|generat\w+ [^.]{0,20}videos?|混元视频|hunyuan\s?video|cogvideo|万相|(?<![a-z])wan\s?\d|数字人|做视频|ai视频"),
-    ("diffusion", r"文生图|图生图|出图|生图|stable diffusion|sdxl|(?<![a-z])sd(?![a-z])|flux|text[-\s]to[-\s]image|image generat|generat\w+ images?|comfyui|webui|diffusion|画图|绘图|ai绘画|画画|qwen-image"),
-    ("asr", r"语音识别|语音转写|转写|asr(?![a-z])|whisper|speech[-\s]to[-\s]text|stt(?![a-z])|transcri(?:b|pt)|paraformer|funasr|听写|录音|字幕识别|实时字幕|语音翻译|同传|vosk|sensevoice"),
-    ("tts", r"语音合成|tts(?![a-z])|text[-\s]to[-\s]speech|cosyvoice|声音克隆|voice clon|配音"),
-    ("reranker", r"(?<![a-z])rerank\w*|重排"),
-    ("embedding", r"embedding|embed(?![a-z])|向量化|向量模型|(?<![a-z])bge(?![a-z])|(?<![a-z])gte(?![a-z])|vectori[sz]"),
-    ("vision", r"ocr(?![a-z])|yolo|目标检测|object detection|图像识别|人脸|摄像头|cameras?|rtsp|vision|图像分类|image classif|resnet|segmentation|分割|监控视频|视频理解|视觉|质检|detection"),
-    ("development", r"学习|入门|练手|学(?:一?下)?(?:cuda|pytorch|ai|深度学习)|learn(?:ing)?\s(?:cuda|pytorch|deep|ai|ml)|for learning|jupyter|notebook|开发环境|dev box|development (?:box|machine)|实验环境|玩玩|课程作业|experiment(?:ing|s)?(?![a-z])"),
-)  # fmt: skip
-_TASK_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _TASKS)
-_TRAINING = re.compile(r"训练|(?<![a-z])train(?:ing|s|ed)?(?![a-z])|epochs?")
-_INFERENCE = re.compile(
-    r"推理|部署|inference|serv(?:e|ing)|host(?:ing)?(?![a-z])|deploy|chatbot|api(?![a-z])|聊天|客服|问答|rag|vllm|sglang|ollama|上线|对话|agent"
-)
-_METHODS = (
-    ("qlora", r"q-?lora|4\s?bit\s?lora|4比特lora"),
-    ("lora", r"(?<![a-z])(?:do|rs)?lora(?![a-z])|adapter|peft"),
-    ("freeze", r"freeze|冻结|linear prob"),
-    (
-        "full",
-        r"全参|全量|full[-\s]?(?:param(?:eter)?s?|fine-?tun\w*|ft|finetun\w*|sft)|full(?=\s(?:fine|train))|所有参数",
-    ),
-    ("pretrain", r"预训练|pre-?train|from scratch|从零|从头训"),
-    ("lora", r"dreambooth"),
-    ("full", r"sft(?![a-z])|dpo(?![a-z])|rlhf|grpo|ppo(?![a-z])"),
-)
-_METHOD_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _METHODS)
+_TRAINING = ("finetune", "pretrain")
+_BY_MODEL = {"diffusion": "diffusion", "video": "video", "asr": "asr", "tts": "tts", "vision": "vision",
+             "embedding": "embedding", "reranker": "reranker"}  # fmt: skip
+# Tasks whose words also describe what a language model serves ("agent with embeddings").
+_BESIDE_A_MODEL = ("embedding", "reranker", "development", "vision")
 _ENGINES = re.compile(
-    r"(?<![a-z])(vllm|sglang|tensorrt[-\s]?llm|trt[-\s]?llm|tensorrt|lmdeploy|llama\.?cpp|ollama|tgi|text[-\s]generation[-\s]inference|exllama|fastchat|transformers|deepspeed|megatron|llama[-\s]?factory|ms-swift|swift|unsloth|axolotl|diffusers|comfyui|xinference|ktransformers|mindie|triton)(?![a-z])"
+    r"(?<![a-z])(vllm|sglang|tensorrt[-\s]?llm|trt[-\s]?llm|lmdeploy|llama\.?cpp|ollama|tgi"
+    r"|text[-\s]generation[-\s]inference|exllama|fastchat|transformers|xinference|ktransformers)(?![a-z])"
 )
-_ENGINE_NAMES = {"llamacpp": "llama.cpp", "trt-llm": "tensorrt-llm", "trt llm": "tensorrt-llm", "tensorrt llm": "tensorrt-llm",
-                 "llama-factory": "llama-factory", "llamafactory": "llama-factory", "llama factory": "llama-factory"}  # fmt: skip
-_SERVING_ENGINES = {
-    "vllm",
-    "sglang",
-    "tensorrt-llm",
-    "lmdeploy",
-    "llama.cpp",
-    "ollama",
-    "tgi",
-    "transformers",
-    "exllama",
-    "fastchat",
-    "xinference",
-    "ktransformers",
-}
-_DATA_TOKENS = (
-    re.compile(
-        rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的|of)?\s*(?:tokens?|词元)(?=\s*(?:的)?\s*(?:数据|语料|data|corpus|继续|预训练|训练|,|$|上|of|\)|\.))?"
-    ),
-)
-_DATA_WORDS = re.compile(r"训练|train|数据|data|语料|corpus|预训练|epoch|微调|tun|全参|budget|dataset")
+_ENGINE_NAMES = {"llamacpp": "llama.cpp", "text generation inference": "tgi", "text-generation-inference": "tgi"}
+_COUNT = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
+_DATA_TOKENS = re.compile(rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的|of)?\s*(?:tokens?|词元)")
+_DATA_NEAR = re.compile(r"训|train|数据|data|语料|corpus|epoch|微调|tun|全参|budget|chinchilla")
 _SAMPLES = (
     re.compile(
-        rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?\s*(?:多|来)?\s*(?:条|对|个样本|样本|samples?|examples?|rows?|pairs?|conversations|records|instructions|组对话|问答对|组数据|份数据|篇数据|条数据)"
+        rf"{_COUNT}\s*(?:多|来)?\s*(?:条|对(?!话)|个?样本|samples?|examples?|rows?|pairs?|conversations|records"
+        r"|instructions|组对话|问答对|组数据|份数据|篇数据)"
     ),
     re.compile(
-        rf"(?:数据(?:集|量)?|dataset|样本(?:数|量)?)(?:of|有|约|大概|是|为|:|\s)*(?P<n>{NUM})\s*(?P<scale>{SCALE})?\s*(?:条|对|samples?|rows?|examples?|$)"
+        rf"(?:数据(?:集|量)?|dataset|样本(?:数|量)?)(?:of|有|约|大概|是|为|:|\s){{0,4}}{_COUNT}\s*(?:条|对|$)"
     ),
 )
 _EPOCHS = (
@@ -78,88 +35,69 @@ _EPOCHS = (
     re.compile(rf"epochs?\s*(?:=|:|of)?\s*(?P<n>{NUM})"),
 )
 _RANK = re.compile(r"(?:lora[-_\s]?)?(?:rank|(?<![a-z])r)\s*(?:=|:|of|为|是)?\s*(\d{1,4})(?![\d.])")
-_NVLINK = re.compile(
-    r"(?:需要|要(?:有|带|支持)?|必须(?:有|带)?|带|with|need(?:s|ed)?|require\w*|must have|want)\s*(?:an?\s|支持)?\s*nv-?(?:link|switch)"
-)
-_NO_NVLINK = re.compile(
-    r"(?:不需要|不要|不用|without|no|don'?t need)\s*(?:要|the\s)?\s*nv-?link|nv-?link\s*(?:not needed|不需要)|是否需要|要不要|需不需要|do i need|need nvlink\?"
-)
-_BARE_METAL = re.compile(r"裸金属|bare[-\s]?metal|神龙|ebm(?![a-z])")
-_VIRTUAL = re.compile(
-    r"(?:不要|不用|no|not|without)\s*(?:裸金属|bare[-\s]?metal)|虚拟化实例|virtual(?:ised|ized)? instance"
-)
-_CHEAP = re.compile(
-    r"最便宜|cheapest|最省|省钱|lowest (?:cost|price)|便宜(?:点|些|一点)?的|最低(?:价|成本|配)|minimal|min(?:imum)?\s(?:gpu|cost|budget|price)|cheap(?![a-z])|性价比|最划算|穷|affordable|low[-\s]cost|least expensive"
-)
-_FAST = re.compile(
-    r"最快|fastest|越快越好|低延迟优先|highest (?:speed|throughput|performance)|性能优先|不差钱|best performance|speed matters|尽快|as fast as|performance matters|预算(?:不限|充足)|money is no|不计成本"
-)
 _MAX_GPUS = re.compile(
-    r"(?:最多|不超过|至多|at most|no more than|up to|max(?:imum)?(?: of)?)\s*(\d{1,4})\s*(?:张|块|片|个)?\s*(?:卡|gpus?|显卡|cards?)|单卡(?:就|能|跑|搞定|解决|方案)|on a single (?:gpu|card)|1 (?:gpu|card) only|only 1 (?:gpu|card)"
+    r"(?:最多|不超过|至多|at most|no more than|up to|max(?:imum)?(?: of)?)\s*(\d{1,4})\s*[张块片个]?\s*(?:卡|gpus?|显卡|cards?)"
+    r"|1\s?卡(?:就|能|跑|搞定|解决|方案)|on 1 (?:gpu|card)|(?:only 1|1) (?:gpu|card)(?: only)"
 )
+_MEMORY = r"(\d{1,4})\s*g(?:i?b)?"
 _VRAM = re.compile(
-    r"(?<![\d.])(\d{1,4})\s*g(?:i?b)?\s*(?:的)?\s*(?:显存|vram|gpus?(?![a-z])|cards?|显卡|卡|video memory|gpu memory|memory gpu)|(?:显存|vram|每[人卡张])\s*(?:有|是|为|of|只有|要|:)?\s*(\d{1,4})\s*g(?:i?b)?(?![a-z])|\bis\s(\d{1,3})\s*gi?b\s(?:enough|ok|sufficient)|(\d{1,3})\s*gb?\s*(?:够吗|够不够|够用)"
+    rf"(?<![\d.]){_MEMORY}\s*(?:的)?\s*(?:显存|vram|gpus?(?![a-z])|cards?|显卡|卡|video memory|gpu memory)"
+    rf"|(?:显存|vram|每[人卡张])\s*(?:有|是|为|of|只有|要|:)?\s*{_MEMORY}(?![a-z])"
+    rf"|\b(?:is|are|will|would)\s{_MEMORY}\s(?:enough|ok|sufficient|do)|(?<![\d.]){_MEMORY}\s*(?:够|行)"
 )
 
 
 def find_tasks(words: Words, model_kind: str) -> list[tuple[str, float]]:
     """Tasks of a turn with confidence, the main one first; the kind of a named model speaks too."""
     text = words.plain
-    found = [name for name, pattern in _TASK_PATTERNS if pattern.search(text)]
-    training = bool(_TRAINING.search(text))
-    by_model = {"diffusion": "diffusion", "video": "video", "asr": "asr", "tts": "tts", "vision": "vision",
-                "embedding": "embedding", "reranker": "reranker"}.get(model_kind)  # fmt: skip
+    found = [name for name, pattern in tags("tasks").items() if pattern.search(text)]
+    by_model = _BY_MODEL.get(model_kind)
     if by_model and by_model not in found:
         found.append(by_model)
-    tuned = [name for name in found if name in ("finetune", "pretrain")]
+    tuned = [name for name in found if name in _TRAINING]
     if tuned:
         return [(tuned[0], 0.95)] + [(name, 0.7) for name in found if name not in tuned]
-    if training and not _INFERENCE.search(text):
-        return [("finetune" if by_model or found else "finetune", 0.5)] + [
-            (name, 0.6) for name in found if name != "finetune"
-        ]
-    if model_kind in ("llm", "moe-llm") and (
-        not found or found[0] in ("embedding", "reranker", "development", "vision")
-    ):
+    serving = bool(tags("work")["inference"].search(text))
+    if tags("work")["training"].search(text) and not serving:
+        return [("finetune", 0.5)] + [(name, 0.6) for name in found]
+    if model_kind in ("llm", "moe-llm") and all(name in _BESIDE_A_MODEL for name in found):
         return [("inference", 0.8)] + [(name, 0.5) for name in found]
     if found:
         return [(name, 0.85) for name in found]
-    return [("inference", 0.8)] if _INFERENCE.search(text) else []
+    return [("inference", 0.8)] if serving else []
 
 
 def find_method(words: Words) -> Found | None:
-    for name, pattern in _METHOD_PATTERNS:
+    """The training method; of several the first of the vocabulary, as the more special one."""
+    for name, pattern in tags("methods").items():
         if match := pattern.search(words.plain):
             return Found("method", name, 0.9, words.said(*match.span()))
     return None
 
 
 def find_engine(words: Words) -> Found | None:
-    """The serving engine that a turn names; training frameworks are no engine of a serving request."""
-    for match in _ENGINES.finditer(words.plain):
-        name = _ENGINE_NAMES.get(match[1], match[1])
-        if name in _SERVING_ENGINES:
-            return Found("engine", name, 0.95, words.said(*match.span()))
-    return None
+    """The serving engine that a turn names."""
+    match = _ENGINES.search(words.plain)
+    if match is None:
+        return None
+    name = _ENGINE_NAMES.get(match[1], match[1])
+    name = "tensorrt-llm" if name.startswith(("tensorrt", "trt")) else name
+    return Found("engine", name, 0.95, words.said(*match.span()))
 
 
 def find_data(words: Words) -> list[Found]:
     """Tokens, samples and epochs of a training set; takes their words."""
     found: list[Found] = []
-    if _DATA_WORDS.search(words.plain) and (match := _DATA_TOKENS[0].search(words.free)):
+    if _DATA_NEAR.search(words.plain) and (match := _DATA_TOKENS.search(words.free)):
         count = number(match["n"], match["scale"])
         if count >= 100_000:
             found.append(Found("dataset_tokens", count, 0.9, words.said(*match.span())))
             words.take(*match.span())
     for field, patterns in (("dataset_samples", _SAMPLES), ("epochs", _EPOCHS)):
-        for pattern in patterns:
-            if match := pattern.search(words.free):
-                scale = match.groupdict().get("scale")
-                value = number(match["n"], scale)
-                if value > 0:
-                    found.append(Found(field, value, 0.9, words.said(*match.span())))
-                    words.take(*match.span())
-                break
+        match = next((hit for pattern in patterns if (hit := pattern.search(words.free))), None)
+        if match and (value := number(match["n"], match.groupdict().get("scale"))) > 0:
+            found.append(Found(field, value, 0.9, words.said(*match.span())))
+            words.take(*match.span())
     if "lora" in words.plain and (match := _RANK.search(words.plain)) and 1 <= int(match[1]) <= 8192:
         found.append(Found("lora_rank", int(match[1]), 0.9, words.said(*match.span())))
     return found
@@ -167,18 +105,18 @@ def find_data(words: Words) -> list[Found]:
 
 def find_wishes(words: Words) -> list[Found]:
     """NVLink, bare metal, cheapest or fastest, at most so many GPUs."""
-    text = words.plain
+    text, work = words.plain, tags("work")
     found: list[Found] = []
-    if (match := _NVLINK.search(text)) and not _NO_NVLINK.search(text):
+    if (match := work["nvlink"].search(text)) and not work["no_nvlink"].search(text):
         found.append(Found("needs_nvlink", True, 0.8, words.said(*match.span())))
-    if match := _VIRTUAL.search(text):
+    if match := work["virtual"].search(text):
         found.append(Found("bare_metal", False, 0.8, words.said(*match.span())))
-    elif match := _BARE_METAL.search(text):
+    elif match := work["bare_metal"].search(text):
         found.append(Found("bare_metal", True, 0.7, words.said(*match.span())))
-    if match := _CHEAP.search(text):
-        found.append(Found("objective", "cheapest", 0.9, words.said(*match.span())))
-    elif match := _FAST.search(text):
-        found.append(Found("objective", "fastest", 0.9, words.said(*match.span())))
+    for objective in ("cheapest", "fastest"):
+        if match := work[objective].search(text):
+            found.append(Found("objective", objective, 0.9, words.said(*match.span())))
+            break
     if match := _MAX_GPUS.search(text):
         found.append(Found("max_gpus", max(1, int(match[1] or 1)), 0.8, words.said(*match.span())))
     return found
