@@ -87,6 +87,7 @@ class Plan(Report):
     zero_stage: int | None = None
     engine: str = ""
     max_model_len: int | None = None
+    max_num_seqs: int | None = None  # None: the engine's default
 
 
 class Option(Report):

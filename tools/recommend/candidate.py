@@ -14,6 +14,8 @@ from tools.recommend.offers import Silicon
 # What one per cent more of price must bring in speed to be worth it for the balanced choice.
 SPEED_PER_PRICE = 1.5
 TIGHT_VALUE = 0.8  # of its speed that an option with little memory to spare counts for
+SAME_PRICE = 1.005  # list prices of equal GPUs in one or in several machines differ by rounding only
+TIGHT_SIZE = 1.25  # of its memory that an unpriced option with little to spare counts for
 FAST_ENOUGH = 0.9  # of the top speed; the fastest choice takes the cheapest above this
 
 
@@ -51,6 +53,7 @@ class Candidate:
     max_concurrency: int | None = None
     method: str = ""  # of training, where a rung changes it
     access: int = 0  # 0: open to everyone
+    derivable: bool = False  # without a list price, but a published rule gives a figure (shown on request)
     remarks: tuple[Remark, ...] = ()
 
     @property
@@ -97,17 +100,21 @@ def _equal(a: Candidate, b: Candidate) -> bool:
     return (a.cost, a.speed, a.rung) == (b.cost, b.speed, b.rung)
 
 
-def choose(candidates: Sequence[Candidate], objective: Objective) -> list[tuple[Candidate, list[Objective]]]:
+def choose(
+    candidates: Sequence[Candidate], objective: Objective, rungs_compete: bool = True
+) -> list[tuple[Candidate, list[Objective]]]:
     """The best of each objective among priced candidates within the limits, the asked one first.
 
-    The best precision that the limits allow is used: only a wish for the cheapest goes below it. Balanced
+    The best precision that the limits allow is used: only a wish for the cheapest goes below it, and that
+    only where `rungs_compete`. Balanced
     takes the most speed per price, where price counts 1.5 times; fastest the cheapest near the top speed.
     """
-    open_ = [candidate for candidate in candidates if candidate.priced and candidate.within_limits]
+    open_ = _together([candidate for candidate in candidates if candidate.priced and candidate.within_limits])
     if not open_:
         return []
     best_rung = min(candidate.rung for candidate in open_)
-    front = pareto(open_ if objective == "cheapest" else [c for c in open_ if c.rung == best_rung])
+    all_rungs = objective == "cheapest" and rungs_compete
+    front = pareto(open_ if all_rungs else [c for c in open_ if c.rung == best_rung])
     top = max(candidate.speed for candidate in front)
     picks: dict[Objective, Candidate] = {
         "cheapest": front[0],
@@ -128,6 +135,23 @@ def choose(candidates: Sequence[Candidate], objective: Objective) -> list[tuple[
     return chosen
 
 
+def _together(candidates: list[Candidate]) -> list[Candidate]:
+    """Without those whose GPUs come in fewer machines at the same price: one machine links them better."""
+
+    def split(c: Candidate) -> bool:
+        return any(
+            other.silicon.model == c.silicon.model
+            and other.rung == c.rung
+            and other.gpus == c.gpus
+            and other.machines < c.machines
+            and other.cost <= SAME_PRICE * c.cost
+            and other.speed >= c.speed * 0.99
+            for other in candidates
+        )
+
+    return [candidate for candidate in candidates if candidate.machines == 1 or not split(candidate)]
+
+
 def _value(candidate: Candidate) -> float:
     speed = candidate.speed * (TIGHT_VALUE if candidate.tight else 1.0)
     return speed / float(max(candidate.cost, 1e-9) ** SPEED_PER_PRICE)
@@ -137,7 +161,7 @@ def best_unpriced(candidates: Sequence[Candidate], count: int) -> list[Candidate
     """Unpriced candidates worth showing, one per GPU model: roomy ones with the least memory first."""
     ordered = sorted(
         (c for c in candidates if not c.priced and c.within_gpus),
-        key=lambda c: (c.tight, c.memory_gib, c.access, -c.speed, c.instance.vcpu),
+        key=lambda c: (c.memory_gib * (TIGHT_SIZE if c.tight else 1), c.access, -c.speed, c.instance.vcpu),
     )
     found: list[Candidate] = []
     for candidate in ordered:

@@ -18,6 +18,7 @@ from tools.recommend.tariff import Tariff
 
 # Below this share of the FP32 rate a card has only token FP64 units (A10, T4: 1/32; H20: 1/44).
 _REAL_FP64 = 1 / 8
+SHARED_CPU = 0.9  # of a desktop with dedicated cores that one with shared cores counts for
 _SLICES = ("vgpu-graphics", "graphics", "arm-media")
 _MOST_DESKTOPS = 200
 _SMALLEST_DESKTOP_GIB = 4.0
@@ -26,15 +27,21 @@ _SMALLEST_DESKTOP_GIB = 4.0
 @dataclass(frozen=True)
 class HardwareTask:
     """A choice by GPU properties. Implements `tools.recommend.task.Task`. The speed of a candidate is the
-    property that counts: FP64 or FP32 rate, GPUs with an encoder, graphics rate, or total memory."""
+    property that counts: FP64, FP32 or FP16 rate, GPUs with an encoder, desktops, or total memory."""
 
     request: SizingRequest
     tariff: Tariff
     catalog: Catalog
 
+    @property
+    def rungs_compete(self) -> bool:
+        return False  # a slice is no cheaper whole GPU; it is offered where nothing else holds the budget
+
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         found = Found()
         for kind, instances in machines:
+            if self.request.task == "graphics" and kind.count > 1 and not limits.gpu_count:
+                continue  # desktops take a slice or one whole card each
             found.considered += 1
             suited = [row for row in instances if self._suits(self.catalog.facts_of_family(row.family))]
             if not suited:
@@ -60,7 +67,7 @@ class HardwareTask:
             precision="",
             rung=1 if slice_ and self.request.task not in ("graphics", "transcoding") else 0,
             layout=Layout(data=machines * kind.count),
-            speed=measure * machines * kind.count,
+            speed=measure * machines * kind.count * (SHARED_CPU if facts and facts.cpu_shared else 1.0),
             remarks=self._remarks(facts),
         )  # fmt: skip
 
@@ -78,7 +85,7 @@ class HardwareTask:
         if task == "graphics":
             return "graphics" in facts.uses
         if task == "transcoding":
-            return facts.video_encode not in ("", "none")
+            return "transcoding" in facts.uses and facts.video_encode not in ("", "none")
         return not (task == "hpc" and facts.purpose in _SLICES)
 
     def _measure(self, kind: Silicon) -> float | None:
@@ -88,7 +95,7 @@ class HardwareTask:
             return self._hpc_rate(kind)
         if task == "graphics":
             enough = (gpu.memory_gib or 0.0) >= (self.request.min_gpu_memory_gib or _SMALLEST_DESKTOP_GIB)
-            return gpu.fp32_tflops or gpu.memory_gib if enough else None
+            return 1.0 if enough else None  # what holds the scene is enough; price decides
         if task == "transcoding":
             return 1.0
         if task == "development":

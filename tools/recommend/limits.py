@@ -32,6 +32,7 @@ class Limits:
 
     regions: tuple[str, ...]
     gpus: frozenset[str]  # wanted GPU models; empty: any
+    old_gpus: frozenset[str]  # of those, the ones that no current type carries
     excluded: frozenset[str]
     types: frozenset[str]  # named types
     families: frozenset[str]  # named families
@@ -62,7 +63,8 @@ class Limits:
         if instance.gpu_model in self.excluded:
             return Remark(code="gpu_excluded", params={"gpu": instance.gpu_model})
         named = self.names(instance)
-        if instance.status != "current" and not named:
+        only_old = instance.gpu_model in self.gpus and instance.gpu_model in self.old_gpus
+        if instance.status != "current" and not only_old and not self._names_type(instance):
             return Remark(code=f"{instance.status}_status", params={"status": instance.status})
         if self.model_work and silicon.vgpu and not self._names_type(instance):
             return Remark(code="vgpu_for_graphics", params={"family": instance.family})
@@ -115,9 +117,11 @@ def resolve_limits(
     total = request.budget is not None and request.budget.period == "total" and request.hours is None
     if request.hours_per_month is None and (max_monthly is not None or purchase != PAYG):
         notes.assume("hours_per_month", float(hours), "always_on")
+    gpus = frozenset(name for wanted in request.gpu_wanted for name in _wanted(wanted, catalog, notes))
     limits = Limits(
         regions=regions,
-        gpus=frozenset(name for wanted in request.gpu_wanted for name in _wanted(wanted, catalog, notes)),
+        gpus=gpus,
+        old_gpus=frozenset(name for name in gpus if not catalog.with_gpu(name, "current")),
         excluded=_excluded(request.gpu_excluded, catalog),
         types=types,
         families=families,

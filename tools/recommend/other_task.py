@@ -25,6 +25,7 @@ from tools.recommend.tariff import Tariff
 _TEXT_KINDS = ("llm", "moe-llm", "vlm")
 _TASKS = ("diffusion", "video", "asr", "tts", "vision", "embedding", "reranker")
 _LOWEST_CAPABILITY = 7.0
+TRAIN_BATCH = 8  # texts or images of one step of full training; accumulation makes larger batches of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,13 @@ class OtherTask:
     request: SizingRequest
     mode: str
     settings: tuple[Setting, ...]
+    batch: int | None  # where the request names none
     tariff: Tariff
     catalog: Catalog
+
+    @property
+    def rungs_compete(self) -> bool:
+        return True
 
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         found = Found()
@@ -120,7 +126,7 @@ class OtherTask:
                 instance_type=instance_type,
                 resolution=request.resolution,
                 frames=request.frames,
-                batch=request.batch or request.concurrency,
+                batch=request.batch or request.concurrency or self.batch,
                 tokens=request.context_tokens or request.sequence_length,
                 precision=setting.precision or request.precision,
                 offload=setting.offload,
@@ -168,7 +174,10 @@ def other_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: 
     generates = request.task in ("diffusion", "video")
     if generates and not trains and request.allow_quantization and not request.precision:
         settings += [Setting("fp8", ""), Setting("", "model")]
-    task = OtherTask(request, mode, tuple(settings), tariff, catalog)
+    batch = TRAIN_BATCH if mode == "train-full" else None
+    if batch and not (request.batch or request.concurrency):
+        notes.assume("batch", batch, "default_batch")
+    task = OtherTask(request, mode, tuple(settings), batch, tariff, catalog)
     for assumption in task._report(settings[0]).assumptions:
         notes.assume(assumption.field, assumption.value, assumption.reason)
     return task

@@ -45,16 +45,25 @@ def recommend(
     if not request.regions and (region := widened(kinds, tariff)):
         notes.assume("regions", region, "no_price_in_default_region")
     found = task.run(kinds, limits)
-    chosen = choose(found.candidates, _objective(request, limits, notes))
+    chosen = choose(found.candidates, _objective(request, limits, notes), task.rungs_compete)
     unpriced = _unpriced(found, chosen, request)
-    candidates = [candidate for candidate, _ in chosen] + unpriced
+    if limits.has_budget and not chosen:
+        beside, unpriced = unpriced, []  # without a price they cannot be said to hold the budget
+    else:
+        beside = []
+    picks: list[tuple[Candidate, list[Objective]]] = [*chosen, *((candidate, []) for candidate in unpriced)]
+    if not chosen and picks:
+        picks[0] = (picks[0][0], [request.objective])
+    candidates = [candidate for candidate, _ in picks]
     options = [
         option_of(candidate, task, request, catalog, tuple(labels), option_remarks(candidate, candidates))
-        for candidate, labels in [*chosen, *((candidate, []) for candidate in unpriced)]
+        for candidate, labels in picks
     ]
     fallback: list[Option] = []
-    if not chosen and (limits.has_budget or not unpriced):
+    if not picks:
         fallback = _fallback(request, task, found, limits, catalog, tariff)
+        unchecked = Remark(code="budget_not_checked")
+        fallback += [_option(candidate, task, request, catalog, unchecked) for candidate in beside]
     request_remarks(request, tariff, limits, candidates, notes)
     return Recommendation(
         request=request,
@@ -85,7 +94,7 @@ def _unpriced(
     """Types without a list price beside the priced options: of the first one's precision, or the best."""
     if not request.include_unpriced:
         return []
-    unpriced = [c for c in found.candidates if not c.priced and c.within_gpus]
+    unpriced = [c for c in found.candidates if not c.priced and c.within_gpus and not c.derivable]
     rung = chosen[0][0].rung if chosen else min((c.rung for c in unpriced), default=0)
     return best_unpriced([c for c in unpriced if c.rung == rung], _UNPRICED_SHOWN)
 
@@ -102,7 +111,8 @@ def _fallback(
         options.append(_option(cheapest, task, request, catalog, Remark(code="what_the_wish_costs")))
         lower = wish[0]
         if lower is not cheapest:
-            options.append(_option(lower, task, request, catalog, Remark(code="wish_in_lower_precision")))
+            code = "wish_in_lower_precision" if lower.precision else "wish_in_a_slice"
+            options.append(_option(lower, task, request, catalog, Remark(code=code)))
     else:
         options += _relaxed(request, task, limits, catalog, tariff)
     options += _within_budget(request, task, limits, catalog, tariff)

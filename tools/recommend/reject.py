@@ -65,7 +65,8 @@ def _lost(candidate: Candidate, chosen: Sequence[Candidate], limits: Limits) -> 
         return Remark(code="not_chosen", params=params)
     first = chosen[0]
     if candidate.rung > first.rung:
-        return Remark(code="lower_precision", params=params)
+        code = "lower_precision" if candidate.precision else "not_a_whole_gpu"
+        return Remark(code=code, params=params)
     params["times_price"] = round(candidate.cost / first.cost, 2) if first.priced and first.cost else None
     params["times_speed"] = round(candidate.speed / first.speed, 2) if first.speed else None
     if candidate.cost >= first.cost and candidate.speed <= first.speed:

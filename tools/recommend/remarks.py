@@ -17,7 +17,8 @@ def option_remarks(candidate: Candidate, chosen: Sequence[Candidate]) -> tuple[R
     """Why an option stands where it does: what it gives up, and how it compares with the first."""
     found = []
     if candidate.rung > 0:
-        found.append(Remark(code="precision_given_up", params={"precision": candidate.precision}))
+        code = "precision_given_up" if candidate.precision else "not_a_whole_gpu"
+        found.append(Remark(code=code, params={"precision": candidate.precision}))
     if candidate.machines > 1:
         found.append(Remark(code="several_machines", params={"count": candidate.machines}))
     first = chosen[0]

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance, Precision
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
+from tools.lookup.support import support_level
 from tools.memory.formats import format_of, resolve_kv
 from tools.memory.plan import TIGHT_SHARE, MemoryPlan, plan_memory
 from tools.memory.plan import Load as MemoryLoad
@@ -17,11 +18,14 @@ from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, priced
 from tools.recommend.limits import Limits
 from tools.recommend.offers import Silicon
-from tools.recommend.serving_speed import ServingSpeed
+from tools.recommend.serving_speed import Reach, ServingSpeed
 from tools.recommend.tariff import Tariff
 from tools.recommend.workload import Workload, precision_on
 
 MOST_MACHINES = 64
+# vLLM before its 2026 lines and LMDeploy start at compute capability 7.0 (compatibility table, vllm_min_cc).
+ENGINE_CAPABILITY = 7.0
+_UNKNOWN = Remark(code="gpu_figures_missing")
 _DEGREES = (1, 2, 4, 8)
 _MOST_REPLICA_MACHINES = 4  # machines over which one replica may stretch
 
@@ -55,8 +59,9 @@ class ServingSearch:
         for rung, step in enumerate(self.work.ladder):
             for index, (kind, instances) in enumerate(machines):
                 precision = precision_on(step, kind.gpu, self.catalog)
-                if precision is None or kind.shape is None or kind.card is None:
-                    misses.setdefault(index, _no_precision(kind, instances[0], step.names[0]))
+                reason = self._unable(kind, precision, step.names[0])
+                if precision is None or reason is not None:
+                    misses.setdefault(index, Miss(instances[0], reason or _UNKNOWN, 1e6))
                     continue
                 candidates, miss = self._on(kind, instances, precision, rung, found)
                 found.candidates += candidates
@@ -88,6 +93,18 @@ class ServingSearch:
         if not best:
             return [], Miss(instances[0], Remark(code="targets_missed", params={"gpu": kind.model}), 0.5)
         return list(best.values()), None
+
+    def _unable(self, kind: Silicon, precision: Precision | None, asked: str) -> Remark | None:
+        """Why a card cannot run the engine or the precision at all; None if it can."""
+        if kind.shape is None or kind.card is None:
+            return Remark(code="gpu_figures_missing", params={"gpu": kind.model})
+        capability = kind.gpu.compute_capability
+        params: dict[str, Scalar] = {"gpu": kind.model, "compute_capability": capability}
+        if self.work.memory_engine.preallocates and (capability or 0.0) < ENGINE_CAPABILITY:
+            return Remark(code="engine_not_on_gpu", params={**params, "engine": self.work.memory_engine.name})
+        if precision is None:
+            return Remark(code="precision_not_supported", params={**params, "precision": asked})
+        return None
 
     # Memory
 
@@ -143,7 +160,7 @@ class ServingSearch:
             kv = self.work.kv or resolve_kv("", self.catalog, weights)[0]
             self._memory[key] = plan_memory(
                 self.work.model, weights, self.work.memory_engine, layout,
-                MemoryLoad(self.work.context_tokens, 1), kv, kind.card,
+                MemoryLoad(self.work.context_tokens, 1, max_num_seqs=self.work.max_num_seqs), kv, kind.card,
             )  # fmt: skip
         return self._memory[key]
 
@@ -153,30 +170,27 @@ class ServingSearch:
         self, kind: Silicon, instances: list[Instance], precision: Precision, rung: int, fit: _Fit
     ) -> Candidate | None:
         """The fewest machines that carry the load with this plan; None where a target or count fails."""
+        work = self.work
         per_group = max(
             1, kind.count // fit.layout.gpus
         )  # replicas of one machine, or of a group of machines
         group = max(1, fit.layout.gpus // kind.count)
-        most = fit.most
-        groups = math.ceil(self.work.concurrency / (most * per_group))
+        groups = math.ceil(work.concurrency / (fit.most * per_group))
+        reach: Reach | None = None
         if self.speed.has_targets:
-            reach = self.speed.reach(kind, precision, fit.layout, fit.most)
+            wanted = math.ceil(work.concurrency / per_group)
+            reach = self.speed.reach(kind, precision, fit.layout, fit.most, wanted)
             if reach is None:
                 return None
-            most = reach.concurrency
-            groups = math.ceil(self.work.concurrency / (most * per_group))
-            if self.work.requests_per_s is not None:
-                groups = max(groups, math.ceil(self.work.requests_per_s / (reach.requests_per_s * per_group)))
+            groups = math.ceil(work.concurrency / (reach.concurrency * per_group))
+            if work.requests_per_s is not None:
+                groups = max(groups, math.ceil(work.requests_per_s / (reach.requests_per_s * per_group)))
         if self.limits.gpu_count is not None:
             groups = max(groups, self.limits.gpu_count // (kind.count * group))
         if groups * group > MOST_MACHINES:
             return None
         replicas = per_group * groups
-        concurrency = self.work.concurrency
-        if self.work.requests_per_s is not None:
-            rate = self.work.requests_per_s / replicas
-            each = self.speed.concurrency_for(kind, precision, fit.layout, rate, most)
-            concurrency = max(concurrency, each * replicas)
+        concurrency = self._concurrency(reach, replicas)
         spare = (fit.memory.pool or 0.0) - fit.memory.kv * math.ceil(concurrency / replicas)
         candidate = priced(
             kind, instances, groups * group, self.tariff, self.limits, self.catalog,
@@ -187,11 +201,23 @@ class ServingSearch:
             tight=spare < TIGHT_SHARE * (fit.memory.usable or 0.0),
             concurrency=concurrency,
             max_concurrency=fit.most * replicas,
+            remarks=_ways(kind, precision),
         )  # fmt: skip
         if not self._speed_matters(candidate):
             return candidate
+        if reach is not None and work.requests_per_s is not None:
+            # All candidates deliver the asked rate; what tells them apart is the rate they could.
+            return replace(candidate, speed=reach.requests_per_s * replicas * work.output_tokens)
         speed = self.speed.at(kind, precision, fit.layout, replicas, concurrency)
         return replace(candidate, speed=speed.output_tokens_per_s)
+
+    def _concurrency(self, reach: Reach | None, replicas: int) -> int:
+        """Requests in flight: as asked, or for a rate its share of what the replicas carry at most."""
+        rate = self.work.requests_per_s
+        if reach is None or rate is None:
+            return self.work.concurrency
+        used = min(1.0, rate / (reach.requests_per_s * replicas))
+        return max(self.work.concurrency, math.ceil(reach.concurrency * replicas * used))
 
     def _speed_matters(self, candidate: Candidate) -> bool:
         """Whether the candidate can be chosen: within limits, and no better precision is yet."""
@@ -245,13 +271,9 @@ def _most_requests(memory: MemoryPlan) -> int:
     return min(memory.max_concurrency, 1 + int(margin / each)) if each > 0 else memory.max_concurrency
 
 
-def _no_precision(kind: Silicon, instance: Instance, name: str) -> Miss:
-    if kind.shape is None or kind.card is None:
-        reason = Remark(code="gpu_figures_missing", params={"gpu": kind.model})
-    else:
-        capability = kind.gpu.compute_capability
-        reason = Remark(
-            code="precision_not_supported",
-            params={"precision": name, "gpu": kind.model, "compute_capability": capability},
-        )
-    return Miss(instance, reason, 1e6)
+def _ways(kind: Silicon, precision: Precision) -> tuple[Remark, ...]:
+    """A format that the card only stores: weights are unpacked to 16 bit before each product."""
+    if precision.compute_dtype in ("fp8", "fp4") and support_level(kind.gpu, precision) == "weight-only":
+        params: dict[str, Scalar] = {"precision": precision.name, "gpu": kind.model}
+        return (Remark(code="weight_only", params=params),)
+    return ()

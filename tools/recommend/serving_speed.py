@@ -32,7 +32,7 @@ class ServingSpeed:
         self._work = work
         self._replicas: dict[_Key, Stepper] = {}
         self._speeds: dict[tuple[_Key, float], Speed] = {}
-        self._reach: dict[_Key, Reach | None] = {}
+        self._reach: dict[tuple[_Key, int], Reach | None] = {}
 
     @property
     def has_targets(self) -> bool:
@@ -40,17 +40,31 @@ class ServingSpeed:
         work = self._work
         return not (work.ttft_ms is None and work.tpot_ms is None and work.requests_per_s is None)
 
-    def reach(self, kind: Silicon, precision: Precision, layout: MemoryLayout, most: int) -> Reach | None:
-        """What one replica that memory lets carry `most` requests carries within the targets, or None."""
+    def reach(
+        self, kind: Silicon, precision: Precision, layout: MemoryLayout, most: int, wanted: int
+    ) -> Reach | None:
+        """What one replica carries within the targets when memory lets it carry `most` requests; None if not
+        even one. Without a rate to reach no more than `wanted` is looked for."""
         key = _key(kind, precision, layout)
-        if key not in self._reach:
-            work = self._work
-            concurrency, speed = best_concurrency(
-                self._replica(key, kind, precision, layout),
-                work.input_tokens, work.output_tokens, most, work.ttft_ms, work.tpot_ms,
-            )  # fmt: skip
-            self._reach[key] = None if speed is None else Reach(concurrency, speed.requests_per_s)
-        return self._reach[key]
+        limit = most if self._work.requests_per_s is not None else max(1, min(most, wanted))
+        if (key, limit) not in self._reach:
+            self._reach[key, limit] = self._find_reach(key, kind, precision, layout, limit)
+        return self._reach[key, limit]
+
+    def _find_reach(
+        self, key: _Key, kind: Silicon, precision: Precision, layout: MemoryLayout, limit: int
+    ) -> Reach | None:
+        work = self._work
+        replica = self._replica(key, kind, precision, layout)
+        if work.ttft_ms is not None or work.tpot_ms is not None:
+            alone = self.at(kind, precision, layout, 1, 1)
+            late = work.ttft_ms is not None and alone.ttft_ms > work.ttft_ms
+            if late or (work.tpot_ms is not None and alone.tpot_ms > work.tpot_ms):
+                return None
+        concurrency, speed = best_concurrency(
+            replica, work.input_tokens, work.output_tokens, limit, work.ttft_ms, work.tpot_ms
+        )
+        return None if speed is None else Reach(concurrency, speed.requests_per_s)
 
     def concurrency_for(
         self, kind: Silicon, precision: Precision, layout: MemoryLayout, rate: float, most: int

@@ -34,6 +34,10 @@ class ServingTask:
     tariff: Tariff
     catalog: Catalog
 
+    @property
+    def rungs_compete(self) -> bool:
+        return True
+
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         compare = self.request.objective == "cheapest"
         return ServingSearch(self.work, limits, self.tariff, self.catalog, compare).run(machines)
@@ -53,6 +57,7 @@ class ServingTask:
                 kv_precision=self.request.kv_precision,
                 engine=work.memory_engine.name,
                 context_tokens=work.context_tokens,
+                max_num_seqs=work.max_num_seqs,
                 concurrency=min(each, max(1, (candidate.max_concurrency or 1) // layout.data)),
             ),
             self.catalog,
@@ -84,6 +89,7 @@ class ServingTask:
             data_parallel=candidate.layout.data,
             engine=self.work.memory_engine.name,
             max_model_len=self.work.context_tokens,
+            max_num_seqs=self.work.max_num_seqs,
         )
 
     def smaller(self) -> ServingTask | None:
@@ -96,6 +102,7 @@ class ServingTask:
             input_tokens=inputs,
             output_tokens=outputs,
             concurrency=1,
+            max_num_seqs=None if self.work.max_num_seqs is None else 16,
             requests_per_s=None,
             ttft_ms=None,
             tpot_ms=None,

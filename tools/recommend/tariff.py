@@ -32,11 +32,13 @@ def _table(catalog: Catalog, purchase: str) -> _Table:
 
 
 @lru_cache(maxsize=8)
-def _cheapest_anywhere(catalog: Catalog) -> dict[str, Quote]:
-    found: dict[str, Quote] = {}
+def _cheapest_by_side(catalog: Catalog) -> dict[tuple[str, bool], Quote]:
+    """(type, mainland) -> the cheapest list price on that side of the border."""
+    found: dict[tuple[str, bool], Quote] = {}
     for (name, region), price in sorted(_table(catalog, "payg").items()):
-        if name not in found or price < found[name].hourly:
-            found[name] = Quote(price, region, "list")
+        key = name, catalog.regions_by_id[region].mainland
+        if key not in found or price < found[key].hourly:
+            found[key] = Quote(price, region, "list")
     return found
 
 
@@ -74,6 +76,11 @@ class Tariff:
             derived = (derived_hour(self.catalog, instance, region, "CNY") for region in self.regions)
             quotes = [Quote(row.amount, row.region, row.basis) for row in derived if row is not None]
         return min(quotes, key=lambda quote: quote.hourly, default=None)
+
+    def derivable(self, instance: Instance) -> bool:
+        """Whether a rule that holds exactly gives a figure for a type without a list price."""
+        rows = (derived_hour(self.catalog, instance, region, "CNY") for region in self.regions)
+        return any(row is not None and row.basis == "derived-linear" for row in rows)
 
     def monthly(self, instance: Instance, quote: Quote) -> Decimal:
         """CNY per month of use of one machine: the list month where one was asked and is known."""

@@ -23,6 +23,10 @@ AnySpeed = ThroughputReport | TrainingTimeReport | None
 class Task(Protocol):
     """One workload, ready to be tried on machines."""
 
+    @property
+    def rungs_compete(self) -> bool:
+        """Whether a wish for the cheapest may go below the best rung."""
+
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         """Candidates and misses on these machines."""
 

@@ -44,6 +44,10 @@ class TrainingTask:
     _memory: dict[tuple[str, int, Layout], TrainingMemoryReport] = field(default_factory=dict)
     _speeds: dict[tuple[str, str, str, int, Layout], TrainingTimeReport] = field(default_factory=dict)
 
+    @property
+    def rungs_compete(self) -> bool:
+        return True
+
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         found = Found()
         largest = _largest(machines)

@@ -28,6 +28,8 @@ MOST_OUTPUT = 512  # tokens of an answer where the request names none
 # Of users who have the assistant open, those who wait for an answer at the same moment at the peak.
 BUSY_USERS = 0.15
 _LEAST_BUSY = 2
+_LEAST_SEQUENCES = 16
+_MOST_SET_SEQUENCES = 64  # a larger load takes the engine's default
 _SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
 
@@ -53,6 +55,7 @@ class Workload:
     input_tokens: int
     output_tokens: int
     concurrency: int
+    max_num_seqs: int | None  # start limit of an engine that reserves memory for it; None: its default
     requests_per_s: float | None
     ttft_ms: float | None
     tpot_ms: float | None
@@ -72,6 +75,7 @@ def resolve_workload(request: SizingRequest, catalog: Catalog, notes: Notes) -> 
     if reason or not request.engine:
         notes.assume("engine", memory_engine.name, reason or "gguf_file")
     context, inputs, outputs = _tokens(request, model, notes)
+    concurrency = _concurrency(request, notes)
     return Workload(
         model=model,
         shape=speed_shape(model),
@@ -82,7 +86,8 @@ def resolve_workload(request: SizingRequest, catalog: Catalog, notes: Notes) -> 
         context_tokens=context,
         input_tokens=inputs,
         output_tokens=outputs,
-        concurrency=_concurrency(request, notes),
+        concurrency=concurrency,
+        max_num_seqs=_start_limit(memory_engine, concurrency, request),
         requests_per_s=request.requests_per_second,
         ttft_ms=request.ttft_ms,
         tpot_ms=request.tpot_ms,
@@ -140,8 +145,17 @@ def _concurrency(request: SizingRequest, notes: Notes) -> int:
         return busy
     if request.requests_per_second is not None:
         return 1  # the rate decides; each plan gets the concurrency that reaches it
-    notes.assume("concurrency", DEFAULT_CONCURRENCY, "default_concurrency")
-    return DEFAULT_CONCURRENCY
+    # Hardware that is given is asked what it can do, so one request at a time is the fair question.
+    default = 1 if request.gpu_count is not None or request.instance_wanted else DEFAULT_CONCURRENCY
+    notes.assume("concurrency", default, "default_concurrency")
+    return default
+
+
+def _start_limit(engine: MemoryEngine, concurrency: int, request: SizingRequest) -> int | None:
+    """`max_num_seqs` for the load: engines reserve sampler memory for their default of 256 and more."""
+    if not engine.preallocates or request.requests_per_second is not None:
+        return None
+    return max(_LEAST_SEQUENCES, 2 * concurrency) if concurrency <= _MOST_SET_SEQUENCES else None
 
 
 def _ladder(
