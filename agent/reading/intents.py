@@ -31,7 +31,8 @@ _RESET = re.compile(
     r"|new (?:conversation|topic|question|chat)|clear (?:all|everything|history|context|the chat)|scratch that"
     r"|begin again))\W*$"
 )
-_OF_NAMES = re.compile(r"命名|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
+_ON_OFFER = re.compile(r"有.{0,12}(?:吗|么|没有|卖|货)|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)|能(?:买|租|开)")
+_OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
 # Premises that a question often touches without asserting them: alone they make no claim.
 _ASSERTED_ONLY = re.compile(r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|nvlink_|bf16_"
                             r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
@@ -136,23 +137,25 @@ def _by_work(weights: dict[Intent, float], seen: Seen) -> None:
         for intent in _WORKLOAD:
             if weights.get(intent, 0.0) >= 2.5:
                 _add(weights, intent, 1.5)
-        _add(weights, "lookup", -2)
+        if any(weights.get(intent, 0.0) >= 2.5 for intent in _WORKLOAD):
+            _add(weights, "lookup", -2, only_if_there=True)
         if "memory" in weights and not seen.quoted_error:
             _add(weights, "troubleshoot", -2.5)
         if seen.load:
             _add(weights, "size", 1.5)
-    elif not seen.task:
+    elif seen.task in ("", "inference", "finetune", "pretrain") or seen.instances:
         _add(weights, "memory", -1.5, only_if_there=True)
         if seen.hardware and not seen.budget:
             _add(weights, "size", -1.5, only_if_there=True)
     if seen.budget and not seen.claims:
         _add(weights, "size", 2.5)
         _add(weights, "cost", 2, only_if_there=True)
-        _add(weights, "memory", -1, only_if_there=True)
+        _add(weights, "memory", -2.5, only_if_there=True)
     if seen.topics & {"storage", "network", "checkpoint", "dataloader", "download"}:
         _add(weights, "howto", 0 if "troubleshoot" in weights else 2)
         _add(weights, "memory", -1, only_if_there=True)
         _add(weights, "speed", -1, only_if_there=True)
+        _add(weights, "size", -1, only_if_there=True)
     if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
         _add(weights, "troubleshoot", 4)
     if seen.pasted == "config":
@@ -172,12 +175,16 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "naming", -2, only_if_there=True)
     elif seen.instances:
         _add(weights, "naming", 2, only_if_there=True)
-    if seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"} and not seen.workload:
-        _add(weights, "buying", 1.5)
+    if seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"} and weights.get("cost", 0.0) < 3 and not seen.workload:
+        _add(weights, "buying", 1)
     if seen.phantoms:
         _add(weights, "naming", 2)
     if seen.regions >= 2:
         _add(weights, "region", 1, only_if_there=True)
+    if seen.regions and seen.hardware and _ON_OFFER.search(text):
+        _add(weights, "region", 2.5)
+    if "multi_node" in seen.topics and not seen.model:
+        _add(weights, "interconnect", 1.5, only_if_there=True)
 
 
 def _by_premise(weights: dict[Intent, float], text: str, seen: Seen) -> None:

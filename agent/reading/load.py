@@ -23,7 +23,7 @@ _INPUT = _patterns(
 )
 _OUTPUT = _patterns(
     rf"(?:输出|生成|回复|completions?|outputs?|generat(?:e|ing)|回答)(?:长度|约|大概|平均|是|为|of|length|about|around|avg|average|tokens?|:|=|\s)*{_N}(?!\s*(?:张|段|个视频|images?|条|tok(?:en)?s?/s))(?:{_TOKENS})?",
-    rf"{_N}\s*(?:{_TOKENS})?(?:的)?\s*(?:输出|completions?|outputs?\b|out\b|出(?!图|租|价|现))",
+    rf"{_N}\s*(?:{_TOKENS})?(?:的)?\s*(?:输出|completions?|outputs?\b|answers?\b|repl(?:y|ies)\b|responses?\b|out\b|出(?!图|租|价|现))",
 )
 _CONTEXT = _patterns(
     rf"(?:max[-_\s]?model[-_\s]?len(?:gth)?|context[-_\s]?(?:length|window|size|len)?|n_ctx|num_ctx|ctx|上下文(?:长度|窗口)?|窗口|max[-_\s]?seq(?:uence)?[-_\s]?len(?:gth)?)"
@@ -46,7 +46,7 @@ _CONCURRENCY = _patterns(
 _USERS = _patterns(
     rf"(?:日活|dau|daily active users?|月活|mau|注册用户|用户(?:数|量)?)(?:约|大概|大约|是|为|有|of|about|around|~|:|=|\s)*{_N}(?!\s*(?:元|块|并发))",
     rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名)?\s*(?:\w{{0,10}}\s)?(?:dau|日活|daily active|users?(?![a-z])|employees|people|colleagues|developers|engineers|customers|students|teammates|staff|person)",
-    rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名|号)?\s*(?:人(?!民|工|脸|像)|用户|同事|员工|开发者|学生|客户|程序员|老师|研发|医生|工程师)",
+    rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名|号)?\s*(?:人(?!民|工|脸|像)|用户|同事|员工|开发者|学生|客户|客服|程序员|老师|研发|医生|(?:工程|设计|律|教|分析)师|坐席)",
 )
 _RATE = _patterns(
     rf"(?:qps|rps|tps)(?:约|大概|是|为|of|about|要|到|峰值|达到|:|=|\s)*{_N}",
@@ -83,12 +83,12 @@ _ITEMS = (
     ("image", r"张图?片?|images?|pictures?|幅|图"),
     ("clip", r"clips?|videos?|个视频|段视频|条视频|部"),
     ("page", r"页|pages?"),
-    ("audio_hour", r"(?:个)?(?:小时|hours?)(?:的)?(?:音频|录音|audio|语音|of (?:audio|speech|calls|recordings?))"),
+    ("audio_hour", r"(?:个)?(?:小时|hours?)\s?(?:的)?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?)"),
     ("document", r"篇|份文档|docs?|documents?|articles?|条文本|rows|records"),
 )  # fmt: skip
 _DAY = r"(?:每天|1天|每日|日均|每晚|a day|per day|/\s?day|/\s?天|/\s?night|per night|a night|daily|nightly|each day|every day)"
 _STREAMS = re.compile(
-    rf"{_N}\s*(?:路|个)?\s*(?:rtsp\s|ip\s|hd\s|1080p\s|4k\s)*(?:cameras?|streams?(?!\w)|摄像头|摄像机|路视频|视频流|路|channels?)"
+    rf"{_N}\s*(?:路|个)?\s*(?:rtsp\s|ip\s|hd\s|1080p\s|4k\s)*(?:cameras?|streams?(?!\w)|摄像头|摄像机|路视频|视频流|路(?!\s*(?:人|并发|请求|用户))|channels?)"
 )
 _FPS = re.compile(rf"{_N}\s*(?:fps|帧(?:/|每)秒|frames per second)")
 _FRAMES = re.compile(rf"{_N}\s*(?:帧(?!/|每|率)|frames?(?!\s?(?:per|/)))")

@@ -40,8 +40,9 @@ _TOTAL = re.compile(
     r"总共|一共|总预算|总计|合计|in total|total budget|overall|altogether|one[- ]off|一次性|全部|poc|毕设|经费"
 )
 _BARE = re.compile(
-    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到|改成|变成))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]|gpus?|个?(?:小时|天|月))(?![a-z/]))"
+    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到|改成|变成|每个?(?:小时|天|月|年)|一个?月|每))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]|gpus?|个?(?:小时|天|月))(?![a-z/]))"
     rf"|(?P<low2>{NUM})\s*(?P<scale2>{SCALE})?\s*(?:的|年|月)?\s*(?:预算|budget)"
+    rf"|(?P<low3>{NUM})\s*(?P<scale3>万|w|千|k)\s*(?=(?:/|每|1)\s*个?(?:月|年|mo|month|yr|year))"
 )
 _FACTOR = (
     (re.compile(r"(?:预算|budget)[^.,;!?]{0,16}?(?:翻倍|翻一番|加倍|doubles?|doubled|twice|两倍|2\s?倍|2x)|double (?:the |my |our )?budget|twice the budget"), 2.0),
@@ -58,6 +59,9 @@ _PURCHASE = (
     ("payg", r"按量|按需|按小时付|pay[-\s]?as[-\s]?you[-\s]?go|payg|on[-\s]?demand|后付费"),
 )  # fmt: skip
 _PURCHASE_PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PURCHASE)
+
+
+_NUMBERS = ("low", "low2", "low3")
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,8 @@ def find_amounts(words: Words) -> list[Amount]:
             _amount(words, match, unit, match["high"] or match["low"], match["scale"] or match["low_scale"])
         )
     if not found and (match := _BARE.search(words.free)):
-        digits, scale = match["low"] or match["low2"], match["scale"] or match["scale2"]
+        digits = match["low"] or match["low2"] or match["low3"]
+        scale = match["scale"] or match["scale2"] or match["scale3"]
         found.append(_amount(words, match, "", digits, scale))
     return found
 
@@ -97,7 +102,8 @@ def _amount(words: Words, match: re.Match[str], unit: str, digits: str, scale: s
     value = Decimal(f"{number(digits, scale):.4f}".rstrip("0").rstrip("."))
     end = match.end()
     after = _AFTER.match(text, end)
-    head = text[max(0, match.start() - 18) : match.start()]
+    begin = match.start() if match.groupdict().get("pre") else match.start(next(name for name in _NUMBERS if match.groupdict().get(name)))
+    head = text[max(0, begin - 18) : begin]
     before = None if after else _BEFORE.search(head)
     period = next((name for name in _PERIOD if (after or before) and (after or before)[name]), "")  # type: ignore[index]
     if not period and (

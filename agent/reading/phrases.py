@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _FOLDER = Path(__file__).parent / "vocabulary"
+_LOOKBEHIND = re.compile(r"(\(\?<[!=][^)]*\))")  # of fixed width, so left as written
 _GAP = r"[^.;!?\n]{0,24}?"
 
 
@@ -23,10 +24,15 @@ def phrase_pattern(phrase: str) -> str:
     text = phrase[:-1] if open_end else phrase
     head = r"(?<![a-z])" if re.match(r"\(?[a-z]", text) else ""
     tail = r"(?![a-z])" if not open_end and re.search(r"(?<!\\)[a-z]\)?\??$", text) else ""
+    parts = _LOOKBEHIND.split(text)
+    text = "".join(part if index % 2 else _expand(part) for index, part in enumerate(parts))
+    return f"{head}(?:{text}){tail}"
+
+
+def _expand(text: str) -> str:
     text = text.replace(" .. ", _GAP).replace(" ?", r"[\s-]{0,2}")
     text = re.sub(r"(?<=[一-鿿)\]?]) | (?=[一-鿿(\[])", r"[\\s-]{0,2}", text)
-    text = text.replace(" ", r"[\s-]{1,2}").replace("#", r"\d[\d.,]{0,12}")
-    return f"{head}(?:{text}){tail}"
+    return text.replace(" ", r"[\s-]{1,2}").replace("#", r"\d[\d.,]{0,12}")
 
 
 def any_of(phrases: list[str]) -> re.Pattern[str]:

@@ -63,8 +63,9 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     pasted = split_pasted(text)
     words = Words.of(pasted.prose)
     digits_for_words(words)
-    instances = find_instances(words, catalog)
     models = find_models(words, catalog)
+    rest = words.free  # "gpt-oss" speaks of no storage
+    instances = find_instances(words, catalog)
     gpus = find_gpus(words, catalog)
     models = _sized(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
     regions = find_regions(words, catalog)
@@ -88,7 +89,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     _gpu_slots(words, gpus, instances, catalog, found)
     _precision_slots(words, precision, found)
     mentions = _in_order([*instances, *models, *regions], gpus, precision)
-    topics = _topics(words, pasted, gpus)
+    topics = _topics(rest, pasted, gpus)
     scene = Scene(words.plain, mentions, tuple(item.name for item in precision.mentions), _params(found, model, catalog),
                   len(amounts), _int(found.get("gpu_count")), _float(found.get("vram_gb")))  # fmt: skip
     claims = find_claims(scene, catalog)
@@ -112,7 +113,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         quoted_error=bool(pasted.errors or _QUOTED_ERROR.search(words.plain)),
     )
     return Turn(words, pasted, mentions, tuple(gpus), found, tuple(tasks), precision, tuple(amounts), budget_factor(words),
-                tuple(purchases), tuple(topics), tuple(claims), seen, tuple(weigh(words.plain, seen)))  # fmt: skip
+                tuple(purchases), tuple(topics), tuple(claims), seen, tuple(weigh(rest, seen)))  # fmt: skip
 
 
 def _sized(
@@ -204,8 +205,8 @@ def _in_order(
     return tuple(dict.fromkeys([*ordered, *precision.mentions]))
 
 
-def _topics(words: Words, pasted: Pasted, gpus: list[GpuFound]) -> list[str]:
-    text = f"{words.plain}\n{pasted.errors.lower()}"
+def _topics(rest: str, pasted: Pasted, gpus: list[GpuFound]) -> list[str]:
+    text = f"{rest}\n{pasted.errors.lower()}"
     topics = [name for name, pattern in tags("topics").items() if pattern.search(text)]
     if any(is_consumer(item.mention.name) for item in gpus):
         topics.append("consumer_card")
