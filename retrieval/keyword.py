@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,6 +25,7 @@ class KeywordIndex:
     def __init__(self, documents: Sequence[Sequence[str]]) -> None:
         self._size = len(documents)
         self._known = {token for document in documents for token in document}
+        logging.getLogger("bm25s").setLevel(logging.WARNING)  # it sets itself to DEBUG when imported
         self._bm25 = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         if self._known:
             self._bm25.index([list(document) for document in documents], show_progress=False)
