@@ -22,7 +22,7 @@ _INFERENCE = {
 }
 _LIBRARIES = ("transformers", "autoawq", "autogptq", "gptq-for-llama", "accelerate")
 _MEASURED = re.compile(r"measured=(engine_log|torch_\w+|nvidia_smi|vendor_table|user_report)")
-_GENERATED = re.compile(r"prompt \d+ tokens \+ (\d+) generated")
+_GENERATED = re.compile(r"prompt \d+ tokens \+ (\d+) generated|(\d+) generated tokens")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def inference_request(row: dict[str, str]) -> dict[str, object]:
         max_model_len=row["max_model_len"],
         gpu_memory_utilization=row["gpu_memory_utilization"],
         context_tokens=row["context_tokens"],
-        output_tokens=generated[1] if generated else "",
+        output_tokens=(generated[1] or generated[2]) if generated else "",
         **{batch: row["batch_or_seqs"]},
     )
 

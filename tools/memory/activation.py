@@ -45,12 +45,13 @@ def activation_gib(engine: Engine, shape: Shape, weights: WeightFormat, work: Wo
     return max((logits + layer_bytes(shape, work.tokens, work.tensor)) / GIB, MINIMUM_GIB)
 
 
-def prefill_peak_gib(engine: Engine, shape: Shape, work: Work) -> float:
-    """What a library without chunked prefill needs for moments while a prompt passes: one layer of all of
-    its tokens. Gone when generation starts, so no part of the total; the verdict counts it."""
+def passing_peak_gib(engine: Engine, shape: Shape, work: Work, kv_gib: float) -> float:
+    """What Transformers needs for moments beside the total: one layer of all tokens of a prompt that passes
+    in one piece, or the copy made when the growing cache is concatenated (the allocator then holds the
+    cache about twice: Qwen-7B on A100, batch 16 and 32). No part of the total; the verdict counts it."""
     if engine.name not in ("transformers", "autoawq"):
         return 0.0
-    return layer_bytes(shape, work.prompt * work.concurrency, 1) / GIB
+    return max(layer_bytes(shape, work.prompt * work.concurrency, 1) / GIB, kv_gib)
 
 
 def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
@@ -76,13 +77,14 @@ def _llama_cpp_bytes(engine: Engine, shape: Shape, work: Work) -> float:
 
 
 def _transformers_bytes(engine: Engine, shape: Shape, weights: WeightFormat, work: Work) -> float:
-    """What Transformers holds beside weights and cache: logits of the sampled positions; before 4.45 those of
-    the whole prompt (2 + 4 bytes each) and a rotary table per layer; AWQ keeps the input and output of
-    the attention projections of every token (16 runs of Qwen3 on H20: 2 x heads x width at 16 bit)."""
-    old = not engine.at_least(4, 45)
-    rows = work.prompt * work.concurrency if old else work.concurrency
+    """What Transformers holds beside weights and cache: logits of the sampled positions; before 4.45 (and
+    in AutoAWQ) those of the whole prompt (2 + 4 bytes each), and a rotary table per layer. AWQ keeps the
+    input and output of the attention projections of every token (16 runs of Qwen3 on H20: 2 x heads x
+    width at 16 bit)."""
+    whole_prompt = engine.name == "autoawq" or not engine.at_least(4, 45)
+    rows = work.prompt * work.concurrency if whole_prompt else work.concurrency
     kept = CUBLAS_WORKSPACE + 6.0 * rows * shape.vocab
-    if old:
+    if whole_prompt and engine.name == "transformers":
         kept += 4.0 * shape.layers * shape.max_positions * shape.head_dim
     if weights.name.startswith("awq"):
         kept += 4.0 * shape.query_heads * shape.head_dim * work.context * work.concurrency

@@ -33,8 +33,9 @@ class Card:
 
     @property
     def large_not_a100(self) -> bool:
-        """Whether vLLM takes its large-card defaults (70 GiB and more, name without "a100")."""
-        return self.nominal >= 70 and "A100" not in self.name.upper()
+        """Whether vLLM takes its large-card defaults (70 GiB and more, name without "a100"); a card known
+        by its memory class alone is not taken for one."""
+        return self.nominal >= 70 and not re.search("A100|class", self.name, re.IGNORECASE)
 
 
 def card_of(gpu: Gpu) -> Card:

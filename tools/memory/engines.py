@@ -19,7 +19,9 @@ Version = tuple[int, ...]
 Allocation = Literal["share", "static", "rest", "demand"]
 
 CUDA_CONTEXT_GIB = 0.5  # driver context with cuBLAS, about 550 MB on A100/H100/L40S (aiconfigurator)
-GRAPHS_GIB = 0.4  # captured CUDA graphs: 0.17 to 0.72 in vLLM 0.7-0.8 logs, -0.9 to 1.15 in 0.10-0.11
+# Captured CUDA graphs: 0.17 to 0.72 GiB in vLLM 0.7-0.8 logs, -0.9 to 1.15 in 0.10-0.11. What vLLM since 0.21
+# sets aside for them inside its share is less (a 0.23 log leaves 0 to 0.3).
+GRAPHS_GIB, GRAPHS_RESERVED_GIB = 0.4, 0.15
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,10 +90,9 @@ class Engine:
         """Captured CUDA graphs; none in eager mode."""
         return 0.0 if eager or not self.preallocates else GRAPHS_GIB
 
-    @property
-    def graphs_inside_share(self) -> bool:
-        """vLLM counts graphs inside its share since 0.21; before they came out of the rest of the card."""
-        return self.name == "vllm" and self.at_least(0, 21)
+    def graphs_in_share_gib(self, eager: bool) -> float:
+        """The part of the share set aside for graphs: vLLM since 0.21; before they came out of the rest."""
+        return GRAPHS_RESERVED_GIB if self.name == "vllm" and self.at_least(0, 21) and not eager else 0.0
 
 
 _NAMES = {
@@ -142,8 +143,9 @@ def resolve_engine(name: str, version: str = "") -> tuple[Engine, str]:
 
 
 def parse_version(text: str) -> Version:
-    """The numbers of a version text ("v0.11.0rc2" gives (0, 11, 0)); () where there are none."""
-    found = re.search(r"\d+(?:\.\d+)*", text)
+    """The numbers of a version text ("v0.11.0rc2" gives (0, 11, 0)); () where there are none, or where it
+    is the version of PyTorch."""
+    found = None if "torch" in text.lower() else re.search(r"\d+(?:\.\d+)*", text)
     return tuple(int(part) for part in found[0].split(".")[:4]) if found else ()
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from knowledge.rows import Model
-from tools.memory.activation import Work, activation_gib, prefill_peak_gib
+from tools.memory.activation import Work, activation_gib, passing_peak_gib
 from tools.memory.card import Card
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.formats import BF16_KV, KvFormat, WeightFormat
@@ -45,7 +45,7 @@ class MemoryPlan:
     capacity_tokens: int | None  # tokens of `context_tokens`-long sequences the pool holds, one replica
     max_concurrency: int | None
     margin: float | None
-    prefill_peak: float  # moments of a long prompt, beside the total
+    passing_peak: float  # needed for moments, beside the total
     sequences: int
     batched_tokens: int
     utilization: float
@@ -90,14 +90,15 @@ def plan_memory(
         activation=activation_gib(engine, shape, weights, work),
         libraries=engine.libraries_gib(plan.tensor),
         graphs=engine.graphs_gib(load.eager),
+        graphs_in_share=engine.graphs_in_share_gib(load.eager),
     )
     kv_gib = per_sequence * load.concurrency / GIB
     share = load.utilization or engine.default_share(card, plan.gpus)
-    prefill = prefill_peak_gib(engine, shape, work)
+    passing = passing_peak_gib(engine, shape, work, kv_gib)
     pool = margin = concurrency = capacity = None
     if card is not None:
         pool = _pool(engine, card, share, parts)
-        beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - prefill
+        beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - passing
         margin = min(pool, beside) - kv_gib
         held = max(pool, 0.0) * GIB / per_sequence if per_sequence > 0 else math.inf
         concurrency = min(int(held), UNBOUNDED) if held < UNBOUNDED else UNBOUNDED
@@ -112,7 +113,7 @@ def plan_memory(
         capacity_tokens=capacity,
         max_concurrency=concurrency,
         margin=margin,
-        prefill_peak=prefill,
+        passing_peak=passing,
         sequences=work.sequences,
         batched_tokens=work.tokens,
         utilization=share,
@@ -127,6 +128,7 @@ class _Parts:
     activation: float
     libraries: float
     graphs: float
+    graphs_in_share: float
 
     @property
     def sum(self) -> float:
@@ -143,5 +145,4 @@ def _pool(engine: Engine, card: Card, share: float, parts: _Parts) -> float:
         return share * free - parts.weights - parts.libraries
     if engine.allocation == "rest":
         return share * (free - parts.sum)
-    inside = parts.sum if engine.graphs_inside_share else parts.sum - parts.graphs
-    return share * card.usable - inside
+    return share * card.usable - (parts.sum - parts.graphs + parts.graphs_in_share)
