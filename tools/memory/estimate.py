@@ -5,11 +5,15 @@ from __future__ import annotations
 from knowledge.catalog import Catalog
 from tools.contracts.base import SourceRef, Verdict
 from tools.contracts.memory import MemoryReport, MemoryRequest
+from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.kv import kv_layout
 from tools.memory.limits import compute, fit_options
 from tools.memory.plan import MemoryPlan
 from tools.memory.request import Notes, Resolved, resolve
+from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, weight_bytes
+
+LIBRARY_LOW, LIBRARY_HIGH = 0.9, 1.05
 
 
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
@@ -23,7 +27,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     resolved = resolve(request, catalog, notes)
     plan = compute(resolved)
     layout = kv_layout(resolved.model, resolved.kv)
-    low, high = _range(plan)
+    _remark(plan, resolved, notes)
+    low, high = _range(plan, resolved.engine)
     card = resolved.card
     return MemoryReport(
         model=resolved.model.model_id,
@@ -61,10 +66,29 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     )
 
 
-def _range(plan: MemoryPlan) -> tuple[float, float]:
-    """The range that holds 90 % of measurements: 3 % of weights and KV, a third of the rest."""
-    spread = 0.03 * (plan.weights + plan.kv) + 0.33 * (plan.activation + plan.overhead)
-    return max(0.0, plan.total - spread), plan.total + spread
+def _range(plan: MemoryPlan, engine: Engine) -> tuple[float, float]:
+    """The range that holds 90 % of measurements of the kind (benchmarks/memory): 3 % of weights and cache
+    and a third of the rest for servers; for libraries what passes beside the total and the context."""
+    if engine.preallocates:
+        spread = 0.03 * (plan.weights + plan.kv) + 0.33 * (plan.activation + plan.overhead)
+        return max(0.0, plan.total - spread), plan.total + spread
+    return LIBRARY_LOW * plan.total, LIBRARY_HIGH * plan.total + plan.passing_peak + CUDA_CONTEXT_GIB
+
+
+def _remark(plan: MemoryPlan, resolved: Resolved, notes: Notes) -> None:
+    """Warnings that need the computed plan."""
+    if plan.passing_peak > 0.1:
+        notes.warn("passing_peak_beside_total", gib=round(plan.passing_peak, 2))
+    limit = resolved.load.max_model_len or resolved.model.max_position_embeddings
+    capacity = plan.capacity_tokens
+    if resolved.engine.preallocates and limit and capacity is not None and capacity < limit:
+        notes.warn("pool_below_max_model_len", kv_capacity_tokens=capacity, max_model_len=limit)
+    heads, t = shape_of(resolved.model), resolved.plan.tensor
+    if heads.query_heads % t or (heads.kv_heads % t and t % heads.kv_heads):
+        notes.warn("heads_do_not_divide", tensor_parallel=t, heads=heads.query_heads, kv_heads=heads.kv_heads)
+    card, floor = resolved.card, resolved.weights.min_capability
+    if card and card.capability and floor and card.capability < floor:
+        notes.warn("precision_needs_newer_card", precision=resolved.weights.name, capability=floor)
 
 
 def _verdict(plan: MemoryPlan) -> Verdict | None:

@@ -33,7 +33,9 @@ _COPIES = {
     "grpo": Copies(frozen=1.0, rollout=1.0),
     "ppo": Copies(frozen=2.0, trained=1.0, rollout=1.0),
 }
-_RANGE = 0.38  # relative half width of the range that holds 90 % of measured peaks
+# Measured over estimated peak, 5th and 95th percentile of 299 rows: samples shorter than the limit make large
+# batches take less, copies of the loss make them take more.
+_RANGE, _RANGE_LARGE_BATCH = (0.72, 1.62), (0.35, 2.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,7 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
     resolved = resolve(request, catalog, notes)
     plan = plan_training(resolved.job)
     job, card = resolved.job, resolved.card
+    below, above = _RANGE_LARGE_BATCH if job.step.tokens > 2 * job.step.sequence else _RANGE
     margin = card.usable - plan.peak if card else None
     fits = None if margin is None else margin >= 0
     tight = card is not None and margin is not None and margin < TIGHT_SHARE * card.usable
@@ -69,8 +72,8 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
         logits_gib=plan.logits,
         overhead_gib=plan.overhead,
         peak_gib_per_gpu=plan.peak,
-        peak_gib_per_gpu_low=plan.peak * (1 - _RANGE),
-        peak_gib_per_gpu_high=plan.peak * (1 + _RANGE),
+        peak_gib_per_gpu_low=plan.peak * below,
+        peak_gib_per_gpu_high=plan.peak * above,
         trainable_params_b=plan.trainable / 1e9,
         host_memory_gib=plan.host,
         usable_gib_per_gpu=card.usable if card else None,
