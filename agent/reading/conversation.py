@@ -297,7 +297,7 @@ def _intent(
     else:
         main = _by_names(turn, state)
     if main in ("size", "memory", "speed", "cost") and not _knows_enough(turn, state):
-        main = "vague"
+        main = "howto" if main == "speed" or turn.seen.topics - _NO_SUBJECT else "vague"
     return main, tuple(intent for intent in ranked if intent != main)[:3]
 
 
@@ -318,17 +318,20 @@ def _by_names(turn: Turn, state: _State) -> Intent:
         return "naming"
     if turn.seen.model and "gpu" in kinds:
         return "memory"
-    if turn.seen.workload or turn.seen.budget or turn.seen.load:
+    if turn.seen.model or turn.seen.budget or turn.seen.load or turn.seen.task not in ("", "inference"):
         return "size"
     if kinds & {"instance", "family", "gpu"}:
         return "lookup"
     if "region" in kinds:
         return "region"
-    if turn.pasted.kind:
+    if turn.pasted.kind or turn.seen.quoted_error:
         return "troubleshoot"
-    if turn.seen.topics - {"slow", "compliance", "latency"}:
+    if turn.seen.topics - _NO_SUBJECT:
         return "howto"
-    return "vague" if in_domain(turn.words.plain) or turn.found else "out_of_scope"
+    if not in_domain(turn.words.plain) and not turn.found:
+        return "howto" if _TECHNICAL.search(turn.words.original) else "out_of_scope"
+    # A wish for hardware asks for more; a longer remark on it is looked up in the guides.
+    return "vague" if turn.weights or len(_GENERIC.sub("", turn.words.plain)) < 3 else "howto"
 
 
 def _knows_enough(turn: Turn, state: _State) -> bool:
@@ -400,6 +403,12 @@ _GUIDE_INTENTS: tuple[Intent, ...] = (
     "compare",
     "region",
 )
+# Topics that say how something should be, not what it is about.
+_NO_SUBJECT = frozenset({"slow", "compliance", "latency", "promotion", "throughput", "consumer_card"})
+# Names as they stand in logs, flags and code.
+_TECHNICAL = re.compile(r"[A-Za-z]{2,}_[A-Za-z]|\w=\w|[A-Za-z]+/[A-Za-z]+/?|\b[A-Z]{3,}\b|[a-z]+[A-Z][a-z]+|\w+\.(?:json|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b")
+_GENERIC = re.compile(r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me|some)\b")
+_ASKS_WHY = re.compile(r"为(?:什么|啥|何)|(?<![a-z])why(?![a-z])|支持|support|flash|shows?(?![a-z])|显示|还能|怎么|如何|how (?:do|can|to)|切(?:成|分)|最低")
 _GUIDE_TASKS = ("graphics", "transcoding", "hpc", "development")
 
 
@@ -500,5 +509,7 @@ def _query(turn: Turn, intent: Intent, task: str) -> str:
     if turn.pasted.errors:
         return f"{turn.pasted.errors} {prose[:120]}".strip()
     if intent in _GUIDE_INTENTS or "oom" in turn.topics or task in _GUIDE_TASKS:
+        return prose
+    if intent in ("lookup", "speed", "cost") and _ASKS_WHY.search(turn.words.plain):
         return prose
     return ""

@@ -33,6 +33,11 @@ _RESET = re.compile(
 )
 _ON_OFFER = re.compile(r"有.{0,12}(?:吗|么|没有|卖|货)|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)|能(?:买|租|开)")
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
+# Topics that guides are about, whatever hardware is named beside them.
+_GUIDE_TOPICS = frozenset({
+    "driver", "cuda", "pytorch", "docker", "image", "install", "monitoring", "mig", "cgpu", "terraform", "security_group",
+    "utilisation", "profiling", "resize", "migration", "autoscale", "download",
+})  # fmt: skip
 # Premises that a question often touches without asserting them: alone they make no claim.
 _ASSERTED_ONLY = re.compile(r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|nvlink_|bf16_"
                             r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
@@ -156,6 +161,9 @@ def _by_work(weights: dict[Intent, float], seen: Seen) -> None:
         _add(weights, "memory", -1, only_if_there=True)
         _add(weights, "speed", -1, only_if_there=True)
         _add(weights, "size", -1, only_if_there=True)
+    if seen.topics & _GUIDE_TOPICS and not seen.workload and not seen.budget:
+        _add(weights, "howto", 0 if "troubleshoot" in weights else 2)
+        _add(weights, "size", -1.5, only_if_there=True)
     if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
         _add(weights, "troubleshoot", 4)
     if seen.pasted == "config":
@@ -175,7 +183,7 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "naming", -2, only_if_there=True)
     elif seen.instances:
         _add(weights, "naming", 2, only_if_there=True)
-    if seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"} and weights.get("cost", 0.0) < 3 and not seen.workload:
+    if seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"} and weights.get("cost", 0.0) < 3 and not seen.model:
         _add(weights, "buying", 1)
     if seen.phantoms:
         _add(weights, "naming", 2)

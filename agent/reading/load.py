@@ -27,14 +27,14 @@ _OUTPUT = _patterns(
 )
 _CONTEXT = _patterns(
     rf"(?:max[-_\s]?model[-_\s]?len(?:gth)?|context[-_\s]?(?:length|window|size|len)?|n_ctx|num_ctx|ctx|上下文(?:长度|窗口)?|窗口|max[-_\s]?seq(?:uence)?[-_\s]?len(?:gth)?)"
-    rf"[^\d.;。¦]{{0,14}}{_N}(?![\d.]*\s*(?:gb|gib|元|块|并发|users?|人|concurrent|tok(?:en)?s?/s))",
+    rf"[^\d.,;¦]{{0,14}}{_N}(?![\d.]*\s*(?:gb|gib|元|块|并发|users?|人|concurrent|tok(?:en)?s?/s))",
     rf"{_N}\s*(?:{_TOKENS})?\s*(?:的|长)?\s*(?:上下文|context|ctx|窗口|长文本|长度|seq(?:uence)?(?:\slen)?|window|长文|文档)",
     rf"(?P<n>(?:4|8|16|32|64|128|200|256|512))\s?(?P<scale>k)(?![a-z0-9])",
     rf"(?<![a-z])(?P<n>1)\s?(?P<scale>m)\s*(?:tokens?|context|上下文)",
     rf"{_N}{_TOKENS}(?!\s*(?:/|per|每|的?数据|语料|dataset|corpus|total|budget|训练|预训练|of (?:data|text)))",
 )
 _SEQUENCE = _patterns(
-    rf"(?:cutoff(?:[-_\s]?len(?:gth)?)?|max[-_\s]?length|seq(?:uence)?[-_\s]?(?:len(?:gth)?)?|序列(?:长度)?|截断)[^\d.;。¦]{{0,8}}{_N}",
+    rf"(?:cutoff(?:[-_\s]?len(?:gth)?)?|max[-_\s]?length|seq(?:uence)?[-_\s]?(?:len(?:gth)?)?|序列(?:长度)?|截断)[^\d.,;¦]{{0,8}}{_N}",
 )
 _CONCURRENCY = _patterns(
     rf"{_RANGE}\s*(?:个|路|人|用户|名)?\s*(?:的)?\s*(?:并发|同时在线|同时请求|同时使用|同时用|同时访问)",

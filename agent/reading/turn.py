@@ -30,6 +30,12 @@ _TRAINING = ("finetune", "pretrain")
 _TOOLKITS = ("funasr", "paddleocr")  # names of a model and of the toolkit around others
 _QUOTED_ERROR = re.compile(
     r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w+error:|\s--[a-z][\w-]{3,}|traceback|exit\s?code|error code|xid|cuda error|nccl (?:warn|error|watchdog)"
+    r"|(?<![a-z0-9/.])(?:[a-z]+(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d+|0x[0-9a-f]{4,}|/dev/\w+)(?![a-z])"
+)
+# An error's name as programs print it: "cudaErrorNotReady", "OperationDenied.NoStock", "gpuReadPcieConfigCycle".
+_ERROR_NAME = re.compile(
+    r"(?<![A-Za-z])(?:[A-Za-z]+(?:Error|Exception|NotFound|Denied|Invalid|Unsupported|NotSupport|Conflict|Failed)\w*"
+    r"|[A-Za-z][a-z]+(?:[A-Z][a-z]+){3,}|[A-Z]{2,}(?:_[A-Z]+){2,})(?![a-z])"
 )
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
 
@@ -110,7 +116,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         topics=frozenset(topics),
         pasted=pasted.kind,
         alternatives=_alternatives(words, mentions, len(named_architectures(words.plain))),
-        quoted_error=bool(pasted.errors or _QUOTED_ERROR.search(words.plain)),
+        quoted_error=_quotes_error(words, pasted, bool(models)),
     )
     return Turn(words, pasted, mentions, tuple(gpus), found, tuple(tasks), precision, tuple(amounts), budget_factor(words),
                 tuple(purchases), tuple(topics), tuple(claims), seen, tuple(weigh(rest, seen)))  # fmt: skip
@@ -211,6 +217,13 @@ def _topics(rest: str, pasted: Pasted, gpus: list[GpuFound]) -> list[str]:
     if any(is_consumer(item.mention.name) for item in gpus):
         topics.append("consumer_card")
     return topics
+
+
+def _quotes_error(words: Words, pasted: Pasted, model: bool) -> bool:
+    """Whether a turn holds an error message in its own words, command-line flags or an error's name."""
+    if pasted.errors or _QUOTED_ERROR.search(words.plain):
+        return True
+    return not model and bool(_ERROR_NAME.search(words.original))
 
 
 _OR = re.compile(r"\s*(?:,|的)?\s*(?:(?<![a-z])(?:or|vs\.?|versus|against)(?![a-z])|还是|对比|和|与|跟|比)\s*(?:the |an? |\d+\s?x\s?|\d\s?[张块卡]|用|直接上|买|选)?\s*")
