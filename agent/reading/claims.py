@@ -27,10 +27,13 @@ _ARCHITECTURES = {
     "Ada Lovelace": any_of(["ada", "lovelace"]), "Blackwell": any_of(["blackwell"]),
 }  # fmt: skip
 # Between two names: words that set one beside the other, and words that say one of the other.
-_CHOICE = re.compile(r"还是|(?<![a-z])or(?![a-z])|vs|versus|对比|比(?!较)|换成?|迁|than|instead|代替|直接上|和|与|跟")
+_CHOICE = re.compile(
+    r"还是|(?<![a-z])or(?![a-z])|vs|versus|对比|比(?!较)|换成?|迁|than|instead|代替|直接上|和|与|跟"
+)
 _LINK = re.compile(
     r"是|用|配|带|搭载|=|:|\(|的|有|都|到底|属于|写|为|系列|架构"
-    r"|(?<![a-z])(?:is|has|have|uses?|with|carr\w+|runs? on|comes?|based|for|a|an|family|series|arch\w*|gpu|are|still)(?![a-z])"
+    r"|(?<![a-z])(?:is|has|have|uses?|with|carr\w+|runs? on|comes?|based|for|a|an|family|series"
+    r"|arch\w*|gpu|are|still)(?![a-z])"
 )
 _NEW_CLAUSE = re.compile(r"[,;.?!]\s*(?!\s*(?:配|带|是|用|都是|with|has|have|carr|equipped))")
 _CHEAPER = re.compile(r"便宜|省|cheap|save|划算|less|lower cost|cost|贵|price")
@@ -129,7 +132,11 @@ _FAMILY_WORDS = (
     ("gn7i", _LOCAL_DISK, "claim-043"),
     ("gn7e", _LOCAL_DISK, "claim-055"),
     ("gn6e", _LOCAL_DISK, "claim-055"),
-    ("gn6v", re.compile(r"大模型|large[-\s](?:language )?model|分布式训练|distributed training"), "claim-011"),
+    (
+        "gn6v",
+        re.compile(r"大模型|large[-\s](?:language )?model|分布式训练|distributed training"),
+        "claim-011",
+    ),
     ("gn5", re.compile(r"推理|部署|inference|serv"), "claim-014"),
     ("gn6v", re.compile(r"推理优化|推理型|inference[-\s]optimi"), "claim-078"),
     ("gn7e", re.compile(r"fp64|双精度|double"), "claim-045"),

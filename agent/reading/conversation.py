@@ -391,7 +391,8 @@ def _clarify(intent: Intent, state: _State) -> Clarify:
 
 
 _TOKEN_PRICE = re.compile(
-    r"每百万|百万\s*token|per (?:1m|million|m)\s*tokens?|/\s?1?m\s?tok|tokens? (?:per|for each) (?:yuan|dollar|rmb|cny)|token\s*(?:成本|单价|价格)|cost per token|每(?:千|万)?token|/百万"
+    r"每百万|百万\s*token|per (?:1m|million|m)\s*tokens?|/\s?1?m\s?tok|tokens? (?:per"
+    r"|for each) (?:yuan|dollar|rmb|cny)|token\s*(?:成本|单价|价格)|cost per token|每(?:千|万)?token|/百万"
 )
 _GUIDE_INTENTS: tuple[Intent, ...] = (
     "troubleshoot",
@@ -406,9 +407,18 @@ _GUIDE_INTENTS: tuple[Intent, ...] = (
 # Topics that say how something should be, not what it is about.
 _NO_SUBJECT = frozenset({"slow", "compliance", "latency", "promotion", "throughput", "consumer_card"})
 # Names as they stand in logs, flags and code.
-_TECHNICAL = re.compile(r"[A-Za-z]{2,}_[A-Za-z]|\w=\w|[A-Za-z]+/[A-Za-z]+/?|\b[A-Z]{3,}\b|[a-z]+[A-Z][a-z]+|\w+\.(?:json|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b")
-_GENERIC = re.compile(r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me|some)\b")
-_ASKS_WHY = re.compile(r"为(?:什么|啥|何)|(?<![a-z])why(?![a-z])|支持|support|flash|shows?(?![a-z])|显示|还能|怎么|如何|how (?:do|can|to)|切(?:成|分)|最低")
+_TECHNICAL = re.compile(
+    r"[A-Za-z]{2,}_[A-Za-z]|\w=\w|[A-Za-z]+/[A-Za-z]+/?|\b[A-Z]{3,}\b|[a-z]+[A-Z][a-z]+|\w+\.(?:json"
+    r"|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b"
+)
+_GENERIC = re.compile(
+    r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机|need|want|要|想|跑|租|买"
+    r"|个|性价比|便宜|好|高|的|best|good|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me|some)\b"
+)
+_ASKS_WHY = re.compile(
+    r"为(?:什么|啥|何)|(?<![a-z])why(?![a-z])|支持|support|flash|shows?(?![a-z])|显示|还能|怎么|如何|how (?:do|can"
+    r"|to)|切(?:成|分)|最低"
+)
 _GUIDE_TASKS = ("graphics", "transcoding", "hpc", "development")
 
 

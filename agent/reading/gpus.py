@@ -18,11 +18,13 @@ _FORM = re.compile(r"[-_ ]?(sxm\d?|pcie|nvl|hgx|显卡|卡(?!x)|gpu)")
 _MEMORY_AFTER = re.compile(r"\s*[-_(（]?\s*(?:显存|每[张卡块])?\s*(\d{1,3})\s*g(?:i?b)?(?![a-z0-9])\)?")
 _MEMORY_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*g(?:i?b)?\s*(?:显存)?的?\s*$")
 _COUNT_BEFORE = re.compile(
-    r"(?<![\d.a-z¦$¥])(\d{1,5})\s*(?:(?P<unit>x|\*|张|块|卡|片|颗|个|枚|台|机|-?gpu)\s*)?(?:的|nvidia|tesla|rtx|geforce|gtx|英伟达"
+    r"(?<![\d.a-z¦$¥])(\d{1,5})\s*(?:(?P<unit>x|\*|张|块|卡|片|颗|个|枚|台|机|-?gpu)\s*)?(?:的|nvidia|tesla"
+    r"|rtx|geforce|gtx|英伟达"
     r"|gpus?\s+of|单卡|卡机)?\s*(?:(?:[a-z]{3,10}\s)?)$"
 )
 _COUNT_AFTER = re.compile(
-    r"s?\s*(?:-?class)?\s*(?:[x*]\s?(\d{1,4})(?![\d.]|\s*(?:元|块钱|gb?\b))|(?:显卡|gpu)?\s*(\d{1,4})\s*(?:张|卡|块(?!钱)|片)(?!\w{0,2}[a-z]\d))"
+    r"s?\s*(?:-?class)?\s*(?:[x*]\s?(\d{1,4})(?![\d.]|\s*(?:元|块钱|gb?\b))|(?:显卡"
+    r"|gpu)?\s*(\d{1,4})\s*(?:张|卡|块(?!钱)|片)(?!\w{0,2}[a-z]\d))"
 )
 _NODES = re.compile(
     r"(?<![\d.])(\d{1,4})\s*(?:台|机(?!房|器学习)|个?节点|nodes?|servers?|machines?|boxes)"
@@ -30,7 +32,8 @@ _NODES = re.compile(
 )
 _NOT = (
     r"(?:不要|不想要?|不用|别用|别给我|别|不考虑|不选|不能用|没有|除了|除|排除|避开|避免|without|not|no|except(?:\sfor)?"
-    r"|exclud(?:e|ing)|avoid(?:ing)?|other\sthan|instead\sof|anything\sbut|rather\sthan|don't\s(?:want|use)|do\snot\swant"
+    r"|exclud(?:e|ing)|avoid(?:ing)?|other\sthan|instead\sof|anything\sbut|rather\sthan"
+    r"|don't\s(?:want|use)|do\snot\swant"
     r"|non-?|非)"
 )
 _NOT_BEFORE = re.compile(
@@ -38,13 +41,13 @@ _NOT_BEFORE = re.compile(
 )
 _NOT_AFTER = re.compile(r"\s*(?:卡|显卡)?\s*(?:不要|除外|就算了|不考虑|excluded|are out|is out)")
 _LIST_GAP = re.compile(r"\s*(?:,|、|/|和|或者?|与|及|跟|or|and|nor)\s*(?:an?|the)?\s*")
-_DIGITS_NAME = re.compile(
-    r"\s*(?:tokens?|元|块钱|次|条|个|人|ms|mb|qps|req|请求|步|并发|steps|字|%|cny|usd|\d)"
-)
+_DIGITS_NAME = re.compile(r"\s*(?:tokens?|元|块钱|次|条|个|人|ms|mb|qps|req|请求|步|并发|steps|字|%|cny|usd)")
 # Names of the field that the catalog does not have: read, and said to be unknown.
 _STRANGER = re.compile(
-    r"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:gtx|rtx)[-\s]?\d{3,4}(?:[-\s]?(?:ti|super))?|(?:1060|1070|1080|1660|2060|2070|2080|4060|4070)"
-    r"(?:[-\s]?(?:ti|super))|l40|a2|gh200|mi2\d0x?|mi325x|mi355x|昇腾\s?\d{3}\w?|ascend\s?\d{3}\w?|910b|rtx\s?4500|k80|gb300|a5500)(?![a-z0-9])"
+    r"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:gtx|rtx)[-\s]?\d{3,4}(?:[-\s]?(?:ti|super))?|(?:1060|1070"
+    r"|1080|1660|2060|2070|2080|4060|4070)"
+    r"(?:[-\s]?(?:ti|super))|l40|a2|gh200|mi2\d0x?|mi325x|mi355x|昇腾\s?\d{3}\w?|ascend\s?\d{3}\w?"
+    r"|910b|rtx\s?4500|k80|gb300|a5500)(?![a-z0-9])"
 )
 
 
@@ -199,7 +202,7 @@ def nodes_said(words: Words) -> int | None:
 
 @lru_cache(maxsize=256)
 def rentable(catalog: Catalog, gpu_model: str) -> str:
-    """The GPU itself where some type carries it, else the nearest current one by memory, bandwidth and rate."""
+    """The GPU itself where some type carries it, else the nearest current one: memory, bandwidth, rate."""
     sold = {row.gpu_model for row in catalog.instances}
     gpu = catalog.gpu(gpu_model)
     if gpu.gpu_model in sold and gpu.sold_on_alibaba_ecs != "no":
@@ -214,7 +217,7 @@ def rentable(catalog: Catalog, gpu_model: str) -> str:
 
 
 def _distance(one: Gpu, other: Gpu) -> float:
-    """How far two cards lie apart: octaves of memory, bandwidth and 16-bit rate, each where both are known."""
+    """How far two cards lie apart: octaves of memory, bandwidth and 16-bit rate; one where unknown."""
     pairs = (
         (one.memory_gib, other.memory_gib),
         (one.memory_bandwidth_gbs, other.memory_bandwidth_gbs),

@@ -16,11 +16,13 @@ _TYPE = re.compile(
     r"[-_ .,]{1,2}(?P<size>\d{0,3}\s?(?:xlarge|large|xl|x\s?large|xlager|xlarg|medium|small))(?![a-z0-9])"
 )
 _FAMILY = re.compile(
-    r"(?<![a-z0-9.])(?:ecs[.\-\s])?(?P<family>(?:[a-z]{1,4})?g[nap]\d{1,2}[a-z]{0,4}(?:-(?:vws|tee|tdx|xr))?)(?![a-z0-9])"
+    r"(?<![a-z0-9.])(?:ecs[.\-\s])?(?P<family>(?:[a-z]{1,4})?g[nap]\d{1,2}[a-z]{0,4}(?:-(?:vws"
+    r"|tee|tdx|xr))?)(?![a-z0-9])"
 )
 # Families of other kinds (g7, c7, r8 ...) count where the question speaks of families or the cloud's naming.
 _OTHER_FAMILY = re.compile(
-    r"(?<![a-z0-9.-])(?P<family>(?:[gcrhiu]\d[a-z]{0,2}|ve\d{1,2}|g\d{1,2}[nex]|f\d[a-z]?|ga\d|av8m))(?![a-z0-9.])"
+    r"(?<![a-z0-9.-])(?P<family>(?:[gcrhiu]\d[a-z]{0,2}|ve\d{1,2}|g\d{1,2}[nex]|f\d[a-z]?|ga\d"
+    r"|av8m))(?![a-z0-9.])"
 )
 _FAMILY_WORDS = re.compile(
     r"famil|系列|规格族|实例|机型|型号|instance|series|ecs|阿里云|alibaba|机器|gpu|弹性"

@@ -27,11 +27,16 @@ _RESET = re.compile(
     r"^\W*(?:(?:我们|咱们?|那)?(?:重新(?:来|开始|问|算)(?:过|吧|[一1]次)?|重来(?:[一1]次|吧)?|从头(?:来|开始)(?:吧)?"
     r"|清空(?:对话|历史|上下文)?|重置(?:对话|一?下)?|忘(?:掉|了)(?:前面|之前|刚才|上面)(?:的|说的)?(?:吧|内容)?"
     r"|换个(?:问题|话题)|不算了重来)|(?:please |let'?s |ok(?:ay)?,? )?(?:start (?:over|again|fresh|anew)"
-    r"|reset(?: (?:everything|the conversation|chat|all))?|forget (?:everything|all that|that|it|what i said|the above)"
-    r"|new (?:conversation|topic|question|chat)|clear (?:all|everything|history|context|the chat)|scratch that"
+    r"|reset(?: (?:everything|the conversation|chat|all))?|forget (?:everything|all that|that|it"
+    r"|what i said|the above)"
+    r"|new (?:conversation|topic|question|chat)|clear (?:all|everything|history|context|the chat)"
+    r"|scratch that"
     r"|begin again))\W*$"
 )
-_ON_OFFER = re.compile(r"有.{0,12}(?:吗|么|没有|卖|货)|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)|能(?:买|租|开)")
+_ON_OFFER = re.compile(
+    r"有.{0,12}(?:吗|么|没有|卖|货)|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)"
+    r"|能(?:买|租|开)"
+)
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
 # Topics that guides are about, whatever hardware is named beside them.
 _GUIDE_TOPICS = frozenset({
@@ -39,8 +44,11 @@ _GUIDE_TOPICS = frozenset({
     "utilisation", "profiling", "resize", "migration", "autoscale", "download",
 })  # fmt: skip
 # Premises that a question often touches without asserting them: alone they make no claim.
-_ASSERTED_ONLY = re.compile(r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|nvlink_|bf16_"
-                            r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
+_ASSERTED_ONLY = re.compile(
+    r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|nvlink_"
+    r"|bf16_"
+                            r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15"
+                            r"|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
 # Premises that need correcting whatever else is asked.
 _ALWAYS = {
     "g6_not_gpu", "phantom_family", "host_memory_is_not_vram", "spot_discontinued", "wrong_family_architecture",
@@ -100,7 +108,9 @@ def special_intent(text: str, seen: Seen) -> Intent | None:
     if _GREETING.match(text):
         return "greeting"
     outside = bool(special["outside"].search(text))
-    if special["injection"].search(text) and not (outside and not (seen.workload or seen.hardware or seen.topics)):
+    if special["injection"].search(text) and not (
+        outside and not (seen.workload or seen.hardware or seen.topics)
+    ):
         return "injection"
     if special["crime"].search(text) or "mining" in seen.topics:
         return "out_of_scope"
@@ -179,11 +189,19 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "compare", -1, only_if_there=True)
     if seen.instances:
         _add(weights, "lookup", 1, only_if_there=True)
-    if not (seen.phantoms or "naming" in seen.topics) or seen.quoted_error or not (seen.instances or _OF_NAMES.search(text)):
+    if (
+        not (seen.phantoms or "naming" in seen.topics)
+        or seen.quoted_error
+        or not (seen.instances or _OF_NAMES.search(text))
+    ):
         _add(weights, "naming", -2, only_if_there=True)
     elif seen.instances:
         _add(weights, "naming", 2, only_if_there=True)
-    if seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"} and weights.get("cost", 0.0) < 3 and not seen.model:
+    if (
+        seen.topics & {"spot", "reserved", "subscription", "savings_plan", "economical_mode", "refund"}
+        and weights.get("cost", 0.0) < 3
+        and not seen.model
+    ):
         _add(weights, "buying", 1)
     if seen.phantoms:
         _add(weights, "naming", 2)

@@ -10,7 +10,8 @@ from agent.reading.types import Language
 _CHINESE = re.compile(r"[一-鿿]")
 _CHINESE_GRAMMAR = re.compile(r"[的了吗呢怎么是要和在用给我有多少够想跑能行不么那这哪几]")
 _ENGLISH_GRAMMAR = re.compile(
-    r"(?<![a-z])(?:the|is|are|what|which|how|do|does|can|could|should|would|i|we|my|our|to|for|of|on|in|with|and|or|it|this"
+    r"(?<![a-z])(?:the|is|are|what|which|how|do|does|can|could|should|would|i|we|my|our|to|for|of"
+    r"|on|in|with|and|or|it|this"
     r"|that|if|why|need|want|please|me|you|a|an|be|not|will|about|have|has|any|than|much|many|mean)(?![a-z])"
 )
 _QUOTED = re.compile(r"[\"'“「『《`][^\"'”」』》`]{1,60}[\"'”」』》`]")

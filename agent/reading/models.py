@@ -17,7 +17,8 @@ _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)*|[一-鿿]|\.(?=[a-z0-9])")
 _GAP = re.compile(r"[\s_\-·/:']{0,2}")
 _LONGEST = 16  # tokens in a name
 _TAIL = re.compile(
-    r"(?:[-_ ](?:instruct|chat|it|hf|base|awq|gptq|int[48]|fp8|bf16|fp16|gguf|q\d\w*|4bit|8bit|bnb|nvfp4|mxfp4|dynamic"
+    r"(?:[-_ ](?:instruct|chat|it|hf|base|awq|gptq|int[48]|fp8|bf16|fp16|gguf|q\d\w*|4bit|8bit"
+    r"|bnb|nvfp4|mxfp4|dynamic"
     r"|distill|preview|v\d(?:\.\d)?))+(?![a-z0-9])"
 )
 # Aliases that are also words of everyday language: a model only beside a word that says so.

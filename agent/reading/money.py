@@ -22,39 +22,56 @@ _PERIOD = {
 }
 _PER = "|".join(f"(?P<{name}>{words})" for name, words in _PERIOD.items())
 _AMOUNT = re.compile(
-    rf"(?:(?P<pre>{_CNY}|{_USD})\s*)?(?P<low>{NUM})\s*(?:(?P<low_scale>{SCALE})\s*)?(?:(?:-|~|到|至|to)\s*(?P<high>{NUM})\s*)?"
+    rf"(?:(?P<pre>{_CNY}|{_USD})\s*)?(?P<low>{NUM})\s*(?:(?P<low_scale>{SCALE})\s*)?(?:(?:-|~|到|至"
+    rf"|to)\s*(?P<high>{NUM})\s*)?"
     rf"(?:(?P<scale>{SCALE})\s*)?(?P<post>{_CNY}|{_USD})?"
 )
 _AFTER = re.compile(
-    rf"\s*(?:的?预算|budget|max|左右|以内|以下|max\.?)?\s*(?:/|per\s|每|an?\s|1\s?|each\s|every\s|(?=monthly|hourly|yearly|daily|annually))\s*(?:{_PER})(?![a-z])"
+    rf"\s*(?:的?预算|budget|max|左右|以内|以下|max\.?)?\s*(?:/|per\s|每|an?\s|1\s?|each\s|every\s"
+    rf"|(?=monthly|hourly|yearly|daily|annually))\s*(?:{_PER})(?![a-z])"
 )
 _BEFORE = re.compile(
-    r"(?:每个?|一个?|1个?|per\s|an?\s|(?<![一-鿿\d])|单)(?:(?P<hour>小时|钟头|hour(?:ly)?)|(?P<day>天|日|day|daily)|(?P<month>个?月度?|month(?:ly)?)|(?P<year>年度?|year(?:ly)?|annual))"
-    r"\s*(?:的|总)?\s*(?:租金|费用|成本|花费|预算|budget|cost)?(?:\s*(?:is|of|大概|大约|约|只有|有|在|不超过|不能超过|最多|控制在|under|below|up to|max|:|=|给|批|就|差不多))*\s*$"
+    r"(?:每个?|一个?|1个?|per\s|an?\s|(?<![一-鿿\d])|单)(?:(?P<hour>小时|钟头|hour(?:ly)?)|(?P<day>天|日|day"
+    r"|daily)|(?P<month>个?月度?|month(?:ly)?)|(?P<year>年度?|year(?:ly)?|annual))"
+    r"\s*(?:的|总)?\s*(?:租金|费用|成本|花费|预算|budget|cost)?(?:\s*(?:is|of|大概|大约|约|只有|有|在|不超过|不能超过|最多|控制在"
+    r"|under|below|up to|max|:|=|给|批|就|差不多))*\s*$"
 )
 _CUE = re.compile(
-    r"预算|budget|以内|之内|以下|不超过|不能超|不要超|封顶|上限|ceiling|cap\b|under|below|less than|no more than|up to|at most|max|within|limit|最多|至多|控制在|只有|就(?=\d)|批了|≤|<="
-    r"|afford|spend|花|掏|拿出|内(?![存部网容])|can(?:'t| not)? exceed|cheaper than|stay under|keep .{0,10}under|总共|一共|有没有|出得起|经费|补贴|拨"
+    r"预算|budget|以内|之内|以下|不超过|不能超|不要超|封顶|上限|ceiling|cap\b|under|below|less than|no more than|up to"
+    r"|at most|max|within|limit|最多|至多|控制在|只有|就(?=\d)|批了|≤|<="
+    r"|afford|spend|花|掏|拿出|内(?![存部网容])|can(?:'t| not)? exceed|cheaper than|stay under"
+    r"|keep .{0,10}under|总共|一共|有没有|出得起|经费|补贴|拨"
 )
 _TOTAL = re.compile(
     r"总共|一共|总预算|总计|合计|in total|total budget|overall|altogether|one[- ]off|一次性|全部|poc|毕设|经费"
 )
 _BARE = re.compile(
-    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到|改成|变成|每个?(?:小时|天|月|年)|一个?月|每))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]|gpus?|个?(?:小时|天|月))(?![a-z/]))"
+    rf"(?:预算|budget|经费|ceiling|上限|封顶|cap)(?:\s*(?:is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at"
+    rf"|about|around|max|limit|翻到|提到|改成|变成|每个?(?:小时|天|月|年)|一个?月"
+    rf"|每))*\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]"
+    rf"|gpus?|个?(?:小时|天|月))(?![a-z/]))"
     rf"|(?P<low2>{NUM})\s*(?P<scale2>{SCALE})?\s*(?:的|年|月)?\s*(?:预算|budget)"
     rf"|(?P<low3>{NUM})\s*(?P<scale3>万|w|千|k)\s*(?=(?:/|每|1)\s*个?(?:月|年|mo|month|yr|year))"
 )
 _FACTOR = (
-    (re.compile(r"(?:预算|budget)[^.,;!?]{0,16}?(?:翻倍|翻一番|加倍|doubles?|doubled|twice|两倍|2\s?倍|2x)|double (?:the |my |our )?budget|twice the budget"), 2.0),
-    (re.compile(r"(?:预算|budget)[^.,;!?]{0,16}?(?:减半|砍半|对半|砍一半|halves|halved|half|一半)|hal(?:f|ve) (?:the |my |our )?budget"), 0.5),
+    (re.compile(
+        r"(?:预算|budget)[^.,;!?]{0,16}?(?:翻倍|翻一番|加倍|doubles?|doubled|twice|两倍|2\s?倍|2x)|double (?:the "
+        r"|my |our )?budget|twice the budget"), 2.0),
+    (re.compile(
+        r"(?:预算|budget)[^.,;!?]{0,16}?(?:减半|砍半|对半|砍一半|halves|halved|half|一半)|hal(?:f|ve) (?:the |my "
+        r"|our )?budget"), 0.5),
     (re.compile(r"(?:预算|budget)[^.,;!?]{0,16}?(?:三倍|3\s?倍|triples?|3x)|triple (?:the |my )?budget"), 3.0),
 )  # fmt: skip
 _PURCHASE = (
     ("spot", r"抢占式?|竞价|spot(?![a-z])|preempt"),
-    ("reserved", r"预留实例|预留券|预留(?!显存|内存|空间|余量|gpu\s?mem)|reserved\sinstances?|reservations?|(?<![a-z])ri(?![a-z])"),
+    ("reserved",
+        r"预留实例|预留券|预留(?!显存|内存|空间|余量|gpu\s?mem)|reserved\sinstances?|reservations?"
+        r"|(?<![a-z])ri(?![a-z])"),
     ("savings_plan", r"节省计划|savings?\splans?"),
     ("subscription_3y", r"包?\s?3\s?年(?:付|包年|预付)|3[-\s]?years?\s(?:subscription|term|commit)|包3年"),
-    ("subscription_1y", r"包年(?!包月)|年付|包\s?1?\s?年|囤1年|(?:1[-\s]year|yearly|annual)\s(?:subscription|term|plan|commit|prepay)|租\s?1\s?年"),
+    ("subscription_1y",
+        r"包年(?!包月)|年付|包\s?1?\s?年|囤1年|(?:1[-\s]year|yearly|annual)\s(?:subscription|term|plan|commit"
+        r"|prepay)|租\s?1\s?年"),
     ("subscription_1m", r"包月|包年包月|月付|monthly\s(?:subscription|plan|prepaid)|subscription|预付费|prepaid"),
     ("payg", r"按量|按需|按小时付|pay[-\s]?as[-\s]?you[-\s]?go|payg|on[-\s]?demand|后付费"),
 )  # fmt: skip
@@ -102,7 +119,11 @@ def _amount(words: Words, match: re.Match[str], unit: str, digits: str, scale: s
     value = Decimal(f"{number(digits, scale):.4f}".rstrip("0").rstrip("."))
     end = match.end()
     after = _AFTER.match(text, end)
-    begin = match.start() if match.groupdict().get("pre") else match.start(next(name for name in _NUMBERS if match.groupdict().get(name)))
+    begin = (
+        match.start()
+        if match.groupdict().get("pre")
+        else match.start(next(name for name in _NUMBERS if match.groupdict().get(name)))
+    )
     head = text[max(0, begin - 18) : begin]
     before = None if after else _BEFORE.search(head)
     period = next((name for name in _PERIOD if (after or before) and (after or before)[name]), "")  # type: ignore[index]

@@ -102,8 +102,10 @@ _ENGLISH = re.compile(
     r"|\ba\s+single\b|\ba\s+couple(?:\s+of)?\b|\ba\s+pair\s+of\b|\bdual(?=[ -])\b"
 )
 _ONE_OF = re.compile(
-    r"\s*(?:gpus?|cards?|nodes?|[a-z]{1,3}\d|[2345]0[5-9]0|\d{1,3}\s?gb?\s|hours?|days?|weeks?|months?|years?|users?|person|people"
-    r"|requests?|machines?|instances?|servers?|epochs?|images?|clips?|concurrent|million|or\s+(?:two|three)|nvidia|x\s)"
+    r"\s*(?:gpus?|cards?|nodes?|[a-z]{1,3}\d|[2345]0[5-9]0|\d{1,3}\s?gb?\s|hours?|days?|weeks?"
+    r"|months?|years?|users?|person|people"
+    r"|requests?|machines?|instances?|servers?|epochs?|images?|clips?|concurrent|million"
+    r"|or\s+(?:two|three)|nvidia|x\s)"
 )
 
 

@@ -17,21 +17,27 @@ _CONFIG = re.compile(
     r"\"(?:hidden_size|num_hidden_layers|num_attention_heads|model_type|architectures|n_layer)\"\s*:"
 )
 _LOG_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical|fatal)\b|traceback|file \".{1,200}\", line \d+"
-    r"|\s*at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]|e\d{4} |i\d{4} |w\d{4} |nccl|cuda error|raise |return |self\.|\d+: )",
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical"
+    r"|fatal)\b|traceback|file \".{1,200}\", line \d+"
+    r"|\s*at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]|e\d{4} "
+    r"|i\d{4} |w\d{4} |nccl|cuda error|raise |return |self\.|\d+: )",
     re.IGNORECASE,
 )
 _ERROR = re.compile(
-    r"error|exception|failed|failure|cannot|could not|couldn't|fatal|killed|out of memory|oom|denied|not found|no such|unable|mismatch|invalid|timeout"
+    r"error|exception|failed|failure|cannot|could not|couldn't|fatal|killed|out of memory|oom"
+    r"|denied|not found|no such|unable|mismatch|invalid|timeout"
     r"|xid|segfault|unsupported|not supported|insufficient|报错|错误|失败",
     re.IGNORECASE,
 )
 _NOISE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d[.,\d]*z?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?|\(?(?:info|warning|error|critical)\b:?|\[[\w.:/ -]{1,40}\]|[ei]\d{4}|\(\w+ pid=\d+\)|\d{2}-\d{2})+[\s:|-]*",
+    r"^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d[.,\d]*z?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
+    r"|\(?(?:info|warning|error|critical)\b:?|\[[\w.:/ -]{1,40}\]|[ei]\d{4}|\(\w+ pid=\d+\)"
+    r"|\d{2}-\d{2})+[\s:|-]*",
     re.IGNORECASE,
 )
 _CODE_LINE = re.compile(
-    r"^\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|FROM |RUN |\$ |for .* in .*:|if .*:$|\w+ ?= ?\w+\()"
+    r"^\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|FROM "
+    r"|RUN |\$ |for .* in .*:|if .*:$|\w+ ?= ?\w+\()"
 )
 
 

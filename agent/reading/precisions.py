@@ -11,9 +11,12 @@ from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 
 _NAME = re.compile(
-    r"(?<![a-z0-9])(i?q\d_k(?:_[sml])?|q[458]_[01]|iq\d_\w{1,3}|gptq[-\s]?int[348]|gptq[-\s]?[48][-\s]?bits?|awq[-\s]?(?:int4|4[-\s]?bits?)?"
-    r"|gptq|gguf|nf4|nvfp4|mxfp4|mxfp8|fp4|fp8|float8|int4|int8|int3|w4a16|w8a8|w8a16|w4a8|bnb[-\s]?[48]?[-\s]?(?:bits?)?|bitsandbytes"
-    r"|exl[23]|aqlm|hqq|smoothquant|load_in_[48]bit|bf16|bfloat16|fp16|float16|f16|half[-\s]precision|fp32|float32|tf32|fp64"
+    r"(?<![a-z0-9])(i?q\d_k(?:_[sml])?|q[458]_[01]|iq\d_\w{1,3}|gptq[-\s]?int[348]"
+    r"|gptq[-\s]?[48][-\s]?bits?|awq[-\s]?(?:int4|4[-\s]?bits?)?"
+    r"|gptq|gguf|nf4|nvfp4|mxfp4|mxfp8|fp4|fp8|float8|int4|int8|int3|w4a16|w8a8|w8a16|w4a8"
+    r"|bnb[-\s]?[48]?[-\s]?(?:bits?)?|bitsandbytes"
+    r"|exl[23]|aqlm|hqq|smoothquant|load_in_[48]bit|bf16|bfloat16|fp16|float16|f16"
+    r"|half[-\s]precision|fp32|float32|tf32|fp64"
     r"|[234568][-\s]?bits?|16[-\s]?bits?|[48]\s?比特|q[4568](?![a-z0-9_]))(?![a-z0-9])"
     r"|半精度|单精度|双精度|double\sprecision|混合精度|mixed[-\s]precision|[48]\s?(?:bit|位)量化"
 )
@@ -23,12 +26,15 @@ _CANONICAL = {
 }  # fmt: skip
 _KV_NEAR = re.compile(r"\bkv\b|kv\s?cache|缓存")
 _NO_QUANT = re.compile(
-    r"不(?:想|要|做|能|可以|用|接受)?(?:使用)?量化|非量化|未量化|无量化|别量化|不降精度|原(?:始)?精度|全精度|无损|(?:without|no|not?\s(?:want|use)|avoid(?:ing)?|non)[-\s](?:any\s)?"
-    r"quanti[sz](?:ation|ed|ing)|un-?quanti[sz]ed|full[-\s]precision|don'?t\squanti[sz]e|do\snot\squanti[sz]e|lossless"
+    r"不(?:想|要|做|能|可以|用|接受)?(?:使用)?量化|非量化|未量化|无量化|别量化|不降精度|原(?:始)?精度|全精度|无损|(?:without|no"
+    r"|not?\s(?:want|use)|avoid(?:ing)?|non)[-\s](?:any\s)?"
+    r"quanti[sz](?:ation|ed|ing)|un-?quanti[sz]ed|full[-\s]precision|don'?t\squanti[sz]e"
+    r"|do\snot\squanti[sz]e|lossless"
 )
 _QUANT = re.compile(r"量化|quanti[sz]")
 _DENIED_AFTER = re.compile(
-    r"\s*(?:is\s|are\s)?(?:not?\s(?:possible|ok|okay|acceptable|allowed|an\soption)|不行|不可以|不接受|不考虑|不能用|太差|won'?t\sdo|不要|isn'?t)"
+    r"\s*(?:is\s|are\s)?(?:not?\s(?:possible|ok|okay|acceptable|allowed|an\soption)|不行|不可以|不接受"
+    r"|不考虑|不能用|太差|won'?t\sdo|不要|isn'?t)"
 )
 _DENIED_BEFORE = re.compile(
     r"(?:不要|不用|别用|不想用|不能用|without|not|no|avoid|except|除了)\s*(?:any\s|the\s|用)?$"

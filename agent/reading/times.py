@@ -9,13 +9,15 @@ from agent.reading.words import Found, Words
 
 _HOURS = {"hour": 1.0, "day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
 _UNIT = (
-    r"(?:(?P<hour>hours?|hrs?|h(?![a-z0-9])|个?小时|个?钟头)|(?P<day>days?|d(?![a-z0-9])|天|日(?!活|志|均))|(?P<week>weeks?|wks?|周(?!末)|个?星期|个?礼拜)"
+    r"(?:(?P<hour>hours?|hrs?|h(?![a-z0-9])|个?小时|个?钟头)|(?P<day>days?|d(?![a-z0-9])|天|日(?!活|志|均))"
+    r"|(?P<week>weeks?|wks?|周(?!末)|个?星期|个?礼拜)"
     r"|(?P<month>months?|个月|月(?!活))|(?P<year>years?|yrs?|年))"
 )
 _AMOUNT = rf"(?P<n>{NUM}|half\san?|an?|半)\s*(?:个)?\s*{_UNIT}"
 _DEADLINE = (
     re.compile(
-        rf"(?:within|in(?:\sless\sthan)?|deadline(?:\sis)?|finish\sin|done\sin|by|before|under|less than|takes? at most)\s(?:about\s|the next\s)?{_AMOUNT}"
+        rf"(?:within|in(?:\sless\sthan)?|deadline(?:\sis)?|finish\sin|done\sin|by|before|under"
+        rf"|less than|takes? at most)\s(?:about\s|the next\s)?{_AMOUNT}"
     ),
     re.compile(
         rf"{_AMOUNT}\s*(?:之内|以内|内(?!存|网)|前(?=完成|交|跑)|搞定|跑完|训完|训练完|完成|要结果|deadline|交付|出结果|上线)"
@@ -27,7 +29,8 @@ _DEADLINE = (
 )
 _DURATION = (
     re.compile(
-        rf"(?:for|lasts?|takes?|run(?:s|ning)?|用|租|跑|训练?|持续|开|包|囤|连续|需要)\s*(?:about\s|around\s|大概|大约|约|个)*{_AMOUNT}(?!\s*(?:内|以内|之内|的?经验))"
+        rf"(?:for|lasts?|takes?|run(?:s|ning)?|用|租|跑|训练?|持续|开|包|囤|连续|需要)\s*(?:about\s|around\s|大概"
+        rf"|大约|约|个)*{_AMOUNT}(?!\s*(?:内|以内|之内|的?经验))"
     ),
     re.compile(
         rf"{_AMOUNT}\s*(?:的)?\s*(?:run|job|training|of\s(?:usage|use|training|compute)|多少钱|费用|花费)"
@@ -36,7 +39,8 @@ _DURATION = (
 _ONLY = re.compile(rf"(?<![/\d]){_AMOUNT}")
 _PER_DAY = (
     re.compile(
-        rf"(?:每天|1天|每日|一天|日均|daily)\s*(?:只|就|大概|大约|约|用|跑|开|需要|工作|运行|会|在)*\s*(?:{NUM}\s*(?:-|~|到)\s*)?(?P<n>{NUM})\s*(?:个)?\s*(?:小时|h(?![a-z])|hours?|钟头)"
+        rf"(?:每天|1天|每日|一天|日均|daily)\s*(?:只|就|大概|大约|约|用|跑|开|需要|工作|运行|会|在)*\s*(?:{NUM}\s*(?:-|~"
+        rf"|到)\s*)?(?P<n>{NUM})\s*(?:个)?\s*(?:小时|h(?![a-z])|hours?|钟头)"
     ),
     re.compile(
         rf"(?P<n>{NUM})\s*(?:hours?|hrs?|h)\s?(?:/|a|per|each|every)\s?(?:day|d(?![a-z])|weekday|working day)"
@@ -44,21 +48,26 @@ _PER_DAY = (
     re.compile(rf"(?P<n>{NUM})\s*(?:个)?\s*小时\s*(?:/|每)\s*(?:天|日)"),
 )
 _PER_WEEK = re.compile(
-    rf"(?:(?P<n>{NUM}|a few|several)\s*(?:hours?|hrs?|h)\s?(?:/|a|per|each|every)\s?week|每周\s*(?:只|用|跑|大概|大约)*\s*(?P<zh>{NUM}|几)\s*(?:个)?\s*小时)"
+    rf"(?:(?P<n>{NUM}|a few|several)\s*(?:hours?|hrs?|h)\s?(?:/|a|per|each|every)\s?week"
+    rf"|每周\s*(?:只|用|跑|大概|大约)*\s*(?P<zh>{NUM}|几)\s*(?:个)?\s*小时)"
 )
 _PER_MONTH = re.compile(
-    rf"(?:(?P<n>{NUM})\s*(?:hours?|hrs?|h)\s?(?:/|a|per|each|every)\s?month|每月\s*(?:只|用|跑|大概|大约|约)*\s*(?P<zh>{NUM})\s*(?:个)?\s*小时)"
+    rf"(?:(?P<n>{NUM})\s*(?:hours?|hrs?|h)\s?(?:/|a|per|each|every)\s?month|每月\s*(?:只|用|跑|大概|大约"
+    rf"|约)*\s*(?P<zh>{NUM})\s*(?:个)?\s*小时)"
 )
 _CLOCK = re.compile(
-    r"(?<![\d.:])(\d{1,2})(?::\d\d)?\s*(?:am|点|时|h)?\s*(?:-|~|到|至|to)\s*(\d{1,2})(?::\d\d)?\s*(pm|点|时|h\b|o'?clock)?(?![\d.:%]|\s*(?:元|块|张|个|b\b|gb|人|qps|并发|users?))"
+    r"(?<![\d.:])(\d{1,2})(?::\d\d)?\s*(?:am|点|时|h)?\s*(?:-|~|到|至|to)\s*(\d{1,2})(?::\d\d)?\s*(pm"
+    r"|点|时|h\b|o'?clock)?(?![\d.:%]|\s*(?:元|块|张|个|b\b|gb|人|qps|并发|users?))"
 )
 _WEEKDAYS = re.compile(
-    r"工作日|周一(?:到|至|-)周五|weekdays?|working days?|business (?:hours|days)|mon(?:day)?\s?(?:-|to)\s?fri|上班时间|work(?:ing)? hours|office hours"
+    r"工作日|周一(?:到|至|-)周五|weekdays?|working days?|business (?:hours|days)|mon(?:day)?\s?(?:-"
+    r"|to)\s?fri|上班时间|work(?:ing)? hours|office hours"
 )
 _DAYTIME = re.compile(r"白天|daytime|上班时间|business hours|office hours|work(?:ing)? hours")
 _NIGHT = re.compile(r"夜里|晚上|夜间|at night|overnight|每晚|nightly")
 _ALWAYS = re.compile(
-    r"24\s?[x*/]\s?7|7\s?[x*/]\s?24|24\s?(?:小时)(?!\s*(?:内|以内))|always[-\s]on|around the clock|全天候|不停机|不关机|一直开|常开|non-?stop|24h(?![a-z])|7x24|全年无休|长期在线"
+    r"24\s?[x*/]\s?7|7\s?[x*/]\s?24|24\s?(?:小时)(?!\s*(?:内|以内))|always[-\s]on|around the clock|全天候"
+    r"|不停机|不关机|一直开|常开|non-?stop|24h(?![a-z])|7x24|全年无休|长期在线"
 )
 _WINDOW = re.compile(
     rf"(?P<n>{NUM})[-\s]?(?:h|hours?|小时)\s?(?:的)?\s*(?:window|窗口|batch window|内跑完|时间窗)"

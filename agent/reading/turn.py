@@ -29,12 +29,15 @@ _SMALL_ONE = re.compile(r"小的|小号|最小|small(?:er|est)?|tiny|mini")
 _TRAINING = ("finetune", "pretrain")
 _TOOLKITS = ("funasr", "paddleocr")  # names of a model and of the toolkit around others
 _QUOTED_ERROR = re.compile(
-    r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w+error:|\s--[a-z][\w-]{3,}|traceback|exit\s?code|error code|xid|cuda error|nccl (?:warn|error|watchdog)"
-    r"|(?<![a-z0-9/.])(?:[a-z]+(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d+|0x[0-9a-f]{4,}|/dev/\w+)(?![a-z])"
+    r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w+error:|\s--[a-z][\w-]{3,}|traceback|exit\s?code"
+    r"|error code|xid|cuda error|nccl (?:warn|error|watchdog)"
+    r"|(?<![a-z0-9/.])(?:[a-z]+(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d+"
+    r"|0x[0-9a-f]{4,}|/dev/\w+)(?![a-z])"
 )
 # An error's name as programs print it: "cudaErrorNotReady", "OperationDenied.NoStock", "gpuReadPcieConfigCycle".
 _ERROR_NAME = re.compile(
-    r"(?<![A-Za-z])(?:[A-Za-z]+(?:Error|Exception|NotFound|Denied|Invalid|Unsupported|NotSupport|Conflict|Failed)\w*"
+    r"(?<![A-Za-z])(?:[A-Za-z]+(?:Error|Exception|NotFound|Denied|Invalid|Unsupported|NotSupport"
+    r"|Conflict|Failed)\w*"
     r"|[A-Za-z][a-z]+(?:[A-Z][a-z]+){3,}|[A-Z]{2,}(?:_[A-Z]+){2,})(?![a-z])"
 )
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
@@ -226,7 +229,10 @@ def _quotes_error(words: Words, pasted: Pasted, model: bool) -> bool:
     return not model and bool(_ERROR_NAME.search(words.original))
 
 
-_OR = re.compile(r"\s*(?:,|的)?\s*(?:(?<![a-z])(?:or|vs\.?|versus|against)(?![a-z])|还是|对比|和|与|跟|比)\s*(?:the |an? |\d+\s?x\s?|\d\s?[张块卡]|用|直接上|买|选)?\s*")
+_OR = re.compile(
+    r"\s*(?:,|的)?\s*(?:(?<![a-z])(?:or|vs\.?|versus|against)(?![a-z])|还是|对比|和|与|跟|比)\s*(?:the |an? "
+    r"|\d+\s?x\s?|\d\s?[张块卡]|用|直接上|买|选)?\s*"
+)
 
 
 def _alternatives(words: Words, mentions: tuple[Mention, ...], architectures: int) -> bool:

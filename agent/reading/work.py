@@ -17,7 +17,11 @@ _ENGINES = re.compile(
     r"(?<![a-z])(vllm|sglang|tensorrt[-\s]?llm|trt[-\s]?llm|lmdeploy|llama\.?cpp|ollama|tgi"
     r"|text[-\s]generation[-\s]inference|exllama|fastchat|transformers|xinference|ktransformers)(?![a-z])"
 )
-_ENGINE_NAMES = {"llamacpp": "llama.cpp", "text generation inference": "tgi", "text-generation-inference": "tgi"}
+_ENGINE_NAMES = {
+    "llamacpp": "llama.cpp",
+    "text generation inference": "tgi",
+    "text-generation-inference": "tgi",
+}
 _COUNT = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
 _DATA_TOKENS = re.compile(rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的|of)?\s*(?:tokens?|词元)")
 _DATA_NEAR = re.compile(r"训|train|数据|data|语料|corpus|epoch|微调|tun|全参|budget|chinchilla")
@@ -36,7 +40,8 @@ _EPOCHS = (
 )
 _RANK = re.compile(r"(?:lora[-_\s]?)?(?:rank|(?<![a-z])r)\s*(?:=|:|of|为|是)?\s*(\d{1,4})(?![\d.])")
 _MAX_GPUS = re.compile(
-    r"(?:最多|不超过|至多|at most|no more than|up to|max(?:imum)?(?: of)?)\s*(\d{1,4})\s*[张块片个]?\s*(?:卡|gpus?|显卡|cards?)"
+    r"(?:最多|不超过|至多|at most|no more than|up to|max(?:imum)?(?: of)?)\s*(\d{1,4})\s*[张块片个]?\s*(?:卡"
+    r"|gpus?|显卡|cards?)"
     r"|1\s?卡(?:就|能|跑|搞定|解决|方案)|on 1 (?:gpu|card)|(?:only 1|1) (?:gpu|card)(?: only)"
 )
 _MEMORY = r"(\d{1,4})\s*g(?:i?b)?"
