@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -13,17 +14,18 @@ from pydantic import BaseModel
 
 from agent.claims import Claim, Kind, claims_in
 
-HOURS = {"hour": 1, "day": 24, "month": 730, "year": 8760}
+_HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
+_DAYS_PER_MONTH = 30.4
 _TOLERANCE = 0.006  # relative, beside half the last digit shown: a figure rounded twice still passes
 _PAIRS_LIMIT = 60  # sums and differences are formed over at most so many figures of a kind
 
 # How the fields of reports end, and the kind and base unit of what they hold.
-_FIELDS: tuple[tuple[str, Kind, float], ...] = (
+_FIELDS: tuple[tuple[str, str, float], ...] = (
     ("_gib", "memory", 1.0),
     ("_gib_per_gpu", "memory", 1.0),
-    ("_gib_per_gpu_low", "memory", 1.0),
-    ("_gib_per_gpu_high", "memory", 1.0),
+    ("_gib_per_8k", "memory", 1.0),
     ("_mib", "memory", 1 / 1024),
+    ("kib_per_token", "memory", 1 / 2**20),
     ("bytes_per_token", "memory", 1 / 2**30),
     ("_cny", "money", 1.0),
     ("hourly", "money", 1.0),
@@ -35,38 +37,44 @@ _FIELDS: tuple[tuple[str, Kind, float], ...] = (
     ("total_tokens", "tokens", 1.0),
     ("_tokens", "tokens", 1.0),
     ("tokens", "tokens", 1.0),
+    ("max_position_embeddings", "tokens", 1.0),
     ("_ms", "time", 1e-3),
     ("hours", "time", 3600.0),
     ("hours_per_month", "time", 3600.0),
+    ("hours_per_month", "time", 3600.0 / _DAYS_PER_MONTH),
     ("days", "time", 86400.0),
+    ("minutes", "time", 60.0),
     ("_gbs", "bandwidth", 1.0),
+    ("_gbs_per_gpu", "bandwidth", 1.0),
     ("_gbps", "bandwidth", 0.125),
     ("_tflops", "compute", 1.0),
     ("_tops", "compute", 1.0),
     ("tflops_per_gpu", "compute", 1.0),
     ("mfu", "percent", 100.0),
+    ("percent", "percent", 1.0),
+    ("percent_less", "percent", 1.0),
     ("utilization", "percent", 100.0),
     ("count", "cards", 1.0),
     ("_parallel", "cards", 1.0),
     ("nodes", "cards", 1.0),
     ("gpus", "cards", 1.0),
+    ("concurrency", "requests", 1.0),
 )
 
 
 class Evidence:
     """Names and figures by kind, and whether a claim is one of them."""
 
-    def __init__(self, artifacts: Iterable[object], user_texts: Iterable[str]) -> None:
-        self._figures: dict[Kind, set[float]] = {}
+    def __init__(self, artifacts: Iterable[object], texts: Iterable[str]) -> None:
+        self._figures: dict[str, set[float]] = {}
+        self._names: set[str] = set()
         self._gpus: set[tuple[str, float]] = set()  # name and memory size; 0 = the name without size
-        self._text: list[str] = []
         for artifact in artifacts:
             self._walk("", _values(artifact))
-        for text in user_texts:
+        for text in texts:
             self._add_text(text)
         self._sorted = {kind: sorted(values) for kind, values in self._figures.items()}
-        self._pairs: dict[Kind, list[float]] = {}
-        self._haystack = "\n".join(self._text).lower()
+        self._combined: dict[Kind, list[float]] = {}
 
     def ungrounded(self, text: str) -> list[Claim]:
         """The claims of a text that no evidence holds, in the order found."""
@@ -74,52 +82,52 @@ class Evidence:
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim follows from the evidence: a name in it, or a figure of its kind within rounding."""
-        if claim.kind in ("instance", "family", "date"):
-            return claim.name in self._haystack
+        if claim.kind in ("instance", "family"):
+            return claim.name in self._names
+        if claim.kind == "date":
+            return any(name.startswith(claim.name) for name in self._names)
         if claim.kind == "gpu":
             return (claim.name, claim.value) in self._gpus
         values = self._sorted.get(claim.kind, [])
-        if self._near(claim, values, 1.0):
+        if _near(claim, values) or _near(claim, self._derived(claim.kind)):
             return True
-        if claim.kind == "money":
-            return any(self._near(claim, values, factor) for factor in _money_factors())
+        # GB and GiB are mixed in everyday speech; both readings of a figure are the same fact.
         if claim.kind == "memory":
-            # GB and GiB are mixed in everyday speech; both readings of a figure are the same fact.
-            return self._near(claim, values, 2**30 / 1e9) or self._near(claim, self._sums("memory"), 1.0)
+            return _near(claim, values, 2**30 / 1e9)
         return claim.kind == "percent" and self._is_ratio(claim)
 
-    def _near(self, claim: Claim, values: list[float], factor: float) -> bool:
-        target = claim.value / factor
-        slack = max(0.51 * claim.step / factor, _TOLERANCE * abs(target))
-        index = bisect_left(values, target - slack)
-        return index < len(values) and values[index] <= target + slack
-
-    def _sums(self, kind: Kind) -> list[float]:
-        """Sums and differences of two figures of a kind, and small multiples of one (several GPUs)."""
-        if kind not in self._pairs:
+    def _derived(self, kind: Kind) -> list[float]:
+        """Everyday arithmetic on the figures of a kind: sums and differences of two, multiples by a number of
+        cards, prices for a day, month or year, tokens of all requests together."""
+        if kind not in self._combined:
             values = self._sorted.get(kind, [])[:_PAIRS_LIMIT]
-            found = {a + b for a, b in combinations(values, 2)} | {b - a for a, b in combinations(values, 2)}
-            counts = {count for count in self._sorted.get("cards", []) if count > 1}
-            found |= {value * count for value in values for count in counts}
-            self._pairs[kind] = sorted(found)
-        return self._pairs[kind]
+            found: set[float] = set()
+            if kind in ("memory", "money"):
+                found |= {a + b for a, b in combinations(values, 2)}
+                found |= {b - a for a, b in combinations(values, 2)}
+                counts = [count for count in self._sorted.get("cards", []) if count > 1]
+                found |= {value * count for value in values for count in counts}
+            if kind == "money":
+                found |= {value * hours for value in values for hours in _HOURS_OF}
+            if kind == "tokens":
+                found |= {value * count for value in values for count in self._sorted.get("requests", [])}
+            self._combined[kind] = sorted(found)
+        return self._combined[kind]
 
     def _is_ratio(self, claim: Claim) -> bool:
         """Percentages of two prices, two rates or two memory figures."""
+        slack = max(0.51 * claim.step, 0.5)
         for kind in ("money", "token_rate", "memory", "bandwidth"):
             values = [value for value in self._sorted.get(kind, []) if value > 0][:_PAIRS_LIMIT]
             for low, high in combinations(values, 2):
                 share = 100 * low / high
-                if min(abs(claim.value - share), abs(claim.value - (100 - share))) <= max(
-                    0.51 * claim.step, 0.5
-                ):
+                if min(abs(claim.value - share), abs(claim.value - (100 - share))) <= slack:
                     return True
         return False
 
     def _walk(self, key: str, value: Any) -> None:
         if isinstance(value, Mapping):
-            for name, item in value.items():
-                self._walk(str(name), item)
+            self._walk_mapping(key, value)
         elif isinstance(value, list | tuple):
             for item in value:
                 self._walk(key, item)
@@ -129,6 +137,19 @@ class Evidence:
             self._add_number(key, float(value))
         else:
             self._add_text(str(value))
+
+    def _walk_mapping(self, key: str, values: Mapping[str, Any]) -> None:
+        """A mapping's items. `{"field": …, "value(s)": …}` is a figure of that field, the items of a `…_gib`
+        mapping are memory, and a GPU beside its memory is a name with a size."""
+        field = values.get("field")
+        size = values.get("gpu_memory_gib") or (values.get("memory_gib") if "vcpu" not in values else None)
+        if size and (gpu := values.get("gpu_model")):
+            self._gpus |= {(claim.name, float(size)) for claim in claims_in(str(gpu)) if claim.kind == "gpu"}
+        for name, item in values.items():
+            if name in ("value", "values") and isinstance(field, str):
+                self._walk(field, item)
+            else:
+                self._walk(key if key.endswith("_gib") else name, item)
 
     def _add_number(self, key: str, number: float) -> None:
         if "tokens_per_s" in key:
@@ -140,18 +161,27 @@ class Evidence:
                 self._figures.setdefault(kind, set()).add(number * factor)
 
     def _add_text(self, text: str) -> None:
-        self._text.append(text)
         for claim in claims_in(text):
             if claim.kind == "gpu":
                 self._gpus |= {(claim.name, claim.value), (claim.name, 0.0)}
-            elif not claim.name:
+            elif claim.name:
+                self._names.add(claim.name)
+                if claim.kind == "instance":
+                    self._names.add(_family(claim.name))
+            else:
                 self._figures.setdefault(claim.kind, set()).add(claim.value)
 
 
-def _money_factors() -> tuple[float, ...]:
-    """A price for another length of time than the report's, and dollars at the report's rate are reports' work;
-    only hours of a day, month and year are everyday arithmetic."""
-    return tuple(float(hours) for hours in HOURS.values() if hours > 1)
+def _near(claim: Claim, values: list[float], factor: float = 1.0) -> bool:
+    """Whether one of the sorted values times `factor` is the claim within rounding."""
+    target = claim.value / factor
+    slack = max(0.51 * claim.step / factor, _TOLERANCE * abs(target))
+    index = bisect_left(values, target - slack)
+    return index < len(values) and values[index] <= target + slack
+
+
+def _family(instance_type: str) -> str:
+    return re.split(r"[-.]", instance_type.removeprefix("ecs."))[0]
 
 
 def _values(artifact: object) -> Any:

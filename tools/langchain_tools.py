@@ -10,7 +10,7 @@ from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import BaseModel, Field
 
 from knowledge.catalog import Catalog
-from knowledge.errors import AdvisorError, InputError
+from knowledge.errors import AdvisorError, InputError, NotKnown
 from knowledge.rows import Claim
 from tools.contracts.base import Report, Request
 from tools.contracts.cost import CostRequest
@@ -21,6 +21,7 @@ from tools.contracts.sizing import Recommendation, SizingRequest
 from tools.contracts.throughput import ThroughputRequest
 from tools.contracts.training import TrainingMemoryRequest, TrainingTimeRequest
 from tools.cost import estimate_cost
+from tools.launch import launch_kit
 from tools.lookup import (
     compare,
     decode_name,
@@ -71,6 +72,12 @@ class NameRequest(Request):
     """An instance-type name as written."""
 
     name: str = Field(min_length=1, max_length=200)
+
+
+class LaunchRequest(SizingRequest):
+    """The workload as for `recommend_instance`, and the type to launch (empty: the first option)."""
+
+    instance_type: str = ""
 
 
 class ClaimRequest(Request):
@@ -165,6 +172,12 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             lambda request: _claims(request, catalog),
             "Verdict and right value of known circulating claims, by claim id.",
         ),
+        tool(
+            "launch_commands",
+            LaunchRequest,
+            lambda request: _launch(request, catalog, default_region),
+            "Terraform, CLI and serving or training files for a workload on a chosen instance type.",
+        ),
     ]
 
 
@@ -205,6 +218,18 @@ def _look_up(request: LookUpRequest, catalog: Catalog, default_region: str) -> R
     raise InputError(
         "name", request.name, "the name of an instance type, family, GPU, model or precision", near
     )
+
+
+def _launch(request: LaunchRequest, catalog: Catalog, default_region: str) -> Report:
+    """The kit of the chosen type's best plan for the workload; without a budget, which was held before."""
+    values = request.model_dump(exclude={"instance_type", "budget"}, exclude_unset=True)
+    if request.instance_type:
+        values["instance_wanted"] = (request.instance_type,)
+    wanted = SizingRequest(**values)
+    found = recommend(wanted, catalog, default_region)
+    if not found.options:
+        raise NotKnown("instance_type", request.instance_type, "this type does not carry the workload")
+    return launch_kit(found.options[0], wanted, catalog)
 
 
 def _claims(request: ClaimRequest, catalog: Catalog) -> ClaimReport:

@@ -14,6 +14,7 @@ from agent.planner.requests import (
     speed_args,
     target,
     training_args,
+    variants,
 )
 from agent.reading.types import Reading
 from agent.steps import Call, Findings
@@ -24,8 +25,6 @@ from tools.contracts.throughput import ThroughputReport
 
 _TARGETS = 3
 _MODELS = 3
-_PRECISIONS = ("bf16", "fp8", "awq-int4")
-_METHODS = ("full", "lora", "qlora")
 
 
 def memory(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
@@ -33,26 +32,12 @@ def memory(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
     names = models(reading)[:_MODELS] or [""]
     if done or not (names[0] or reading.request.params_b):
         return []
-    calls: list[Call] = []
-    for where in target(reading)[:_TARGETS]:
-        for number, name in enumerate(names):
-            tool, args = memory_call(reading, name, where, catalog)
-            purpose = "main" if number == 0 else "companion"
-            calls.append(Call(tool, args, purpose))
-            calls += [Call(tool, {**args, **change}, "variant") for change in _variants(tool, args)]
+    places = target(reading)[:_TARGETS]
+    calls = [Call(*memory_call(reading, names[0], where, catalog), "main") for where in places]
+    first = calls[0]
+    calls += [Call(first.name, {**first.args, **change}, "variant") for change in variants(first, catalog)]
+    calls += [Call(*memory_call(reading, name, places[0], catalog), "companion") for name in names[1:]]
     return [*calls, Call("recommend_instance", sizing_args(reading.request), "rent")]
-
-
-def _variants(tool: str, args: dict[str, Any]) -> list[dict[str, Any]]:
-    """The other precisions or methods that a reader wants beside the answer when none was said."""
-    if tool == "estimate_memory" and "weight_precision" not in args:
-        return [{"weight_precision": name} for name in _PRECISIONS[1:]]
-    if tool == "estimate_training_memory":
-        said = args.get("method")
-        return (
-            [{"method": name} for name in _METHODS if name != (said or "full")] if said != "pretrain" else []
-        )
-    return []
 
 
 def speed(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from agent.planner import calculations, facts, sizing
+from agent.planner import calculations, facts, launch, sizing
+from agent.premises import claim_ids
 from agent.reading.types import Intent, Reading
 from agent.steps import Call, Findings
-from agent.writing.claims import claim_ids
 from knowledge.catalog import Catalog
 
 Planner = Callable[[Reading, Findings, Catalog], list[Call]]
@@ -29,7 +29,8 @@ _PLANNERS: dict[Intent, Planner] = {
     "howto": facts.guides_only,
 }
 _SILENT: frozenset[Intent] = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
-_LIMIT = 12  # calls of one run; a question that names twenty things is answered for the first ones
+ASKED_WITH_SIZES = frozenset({"task", "task_and_model"})  # questions back that come with usual sizes
+_LIMIT = 16  # calls of one run; a question that names twenty things is answered for the first ones
 
 
 def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = True) -> list[Call]:
@@ -37,13 +38,23 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
     if reading.intent in _SILENT or len(done) >= _LIMIT:
         return []
     calls = _PLANNERS[reading.intent](reading, done, catalog)
+    if launch.wants_kit(reading):
+        calls = launch.kit(reading, done, catalog)
     if not done:
         calls = [*_shared(reading), *calls]
-        for intent in reading.intents[:2]:
-            if intent in _PLANNERS and intent != "vague":
-                calls += _PLANNERS[intent](reading, done, catalog)
+        if reading.clarify in ASKED_WITH_SIZES:
+            calls += sizing.usual_cases(reading, catalog)
+        for intent in further_intents(reading):
+            calls += _PLANNERS[intent](reading, done, catalog)
     calls = [call for call in calls if has_guides or call.name != "search_guides"]
     return list(_fresh(calls, done))[: _LIMIT - len(done)]
+
+
+def further_intents(reading: Reading) -> list[Intent]:
+    """Intents answered beside the main one; a vague question is asked back first."""
+    if reading.intent == "vague":
+        return []
+    return [intent for intent in reading.intents[:2] if intent in _PLANNERS and intent != "vague"]
 
 
 def _shared(reading: Reading) -> list[Call]:

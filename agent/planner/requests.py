@@ -5,18 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from agent.reading.types import Mention, Reading
+from agent.steps import Call
 from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError
 from tools.contracts.sizing import SizingRequest
+from tools.lookup import support_level
 
 _TRAINING_TASKS = frozenset({"finetune", "pretrain"})
+_PRECISIONS = ("fp8", "awq-int4")  # shown beside the released one
+_METHODS = ("full", "lora", "qlora")
 _OTHER_TASKS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
 _OTHER_KINDS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
 
 
 def sizing_args(request: SizingRequest, **changes: Any) -> dict[str, Any]:
-    """The fields of a sizing request that are set, as JSON values, with changes; None takes a field out."""
+    """The fields of a sizing request that are set, as JSON values, with changes; None takes a field out.
+
+    Under a budget only types with a published price are asked for: the others cannot be held against it.
+    """
     values = request.model_dump(mode="json", exclude_defaults=True)
     values["task"] = request.task
+    if request.budget is not None:
+        values["include_unpriced"] = False
     values.update(changes)
     return {key: value for key, value in values.items() if value is not None}
 
@@ -117,3 +127,31 @@ def training_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[s
         micro_batch=request.micro_batch, tokens=tokens, samples=request.dataset_samples,
         epochs=request.epochs if request.dataset_samples else None, **where,
     )  # fmt: skip
+
+
+def variants(call: Call, catalog: Catalog) -> list[dict[str, Any]]:
+    """The other precisions (that the card runs) or methods that a reader wants beside a memory call when
+    none was said."""
+    tool, args = call.name, call.args
+    if tool == "estimate_memory" and "weight_precision" not in args:
+        return [{"weight_precision": name} for name in _PRECISIONS if _runs(args, name, catalog)]
+    if tool == "estimate_training_memory":
+        said = args.get("method")
+        return (
+            [{"method": name} for name in _METHODS if name != (said or "full")] if said != "pretrain" else []
+        )
+    return []
+
+
+def _runs(args: dict[str, Any], precision: str, catalog: Catalog) -> bool:
+    """Whether the card of a target runs a precision; without a card anything may run."""
+    try:
+        if "instance_type" in args:
+            gpu = catalog.gpu_of(catalog.instance(args["instance_type"]))
+        elif "gpu" in args:
+            gpu = catalog.gpu(args["gpu"])
+        else:
+            return True
+    except AdvisorError:
+        return True
+    return support_level(gpu, catalog.precision(precision)) != "no"

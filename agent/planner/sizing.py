@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.planner.requests import memory_call, models, sizing_args
+from agent.planner.requests import is_other, memory_call, models, sizing_args, target, variants
 from agent.reading.types import Reading
 from agent.steps import Call, Findings
 from knowledge.catalog import Catalog, usable_gib
@@ -13,6 +13,7 @@ from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, Recommendation
 
 _FULL = ("bf16", "fp16", "fp32")
+_CARDS_NAMED = 3
 _USUAL_SIZES_B = (7.0, 32.0, 72.0)
 _USUAL_PRECISIONS = ("bf16", "awq-int4")
 _USUAL_METHODS = ("qlora", "lora", "full")
@@ -21,35 +22,72 @@ _POOL_SHARE = 0.9  # what an engine gives to weights and KV cache; only to choos
 
 
 def size(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """The recommendation first; when it quantizes unasked, the same load in full precision beside it."""
+    """The recommendation first, with a verdict on each card named. Then what puts it in proportion: full
+    precision beside a quantized choice; what the budget buys and the wish costs where nothing priced fits."""
     if not done.called("recommend_instance"):
-        return [Call("recommend_instance", sizing_args(reading.request)), *_companions(reading, catalog)]
+        first = [Call("recommend_instance", sizing_args(reading.request))]
+        return [*first, *_named_cards(reading, catalog), *_companions(reading, catalog)]
     found = done.first(Recommendation)
-    if found is None or not found.options:
+    if found is None:
         return []
+    if not found.options:
+        return _without_precision(reading, done)
     full = done.first(Recommendation, "full_precision")
     if full is None:
         return _full_precision(reading, found, done)
     return _fewer_cards(full, done, catalog)
 
 
-def vague(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """What usual cases need: of the model named, or of three usual sizes with a card to start on."""
-    request = reading.request
-    if done:
+def _named_cards(reading: Reading, catalog: Catalog) -> list[Call]:
+    """Whether the work fits the cards that the user named, in the precisions that come into question."""
+    name = reading.request.model
+    where = target(reading)[:_CARDS_NAMED]
+    if where == [{}] or not (name or reading.request.params_b):
         return []
+    calls = [Call(*memory_call(reading, name, place, catalog), "main") for place in where]
+    first = calls[0]
+    return calls + [
+        Call(first.name, {**first.args, **change}, "variant") for change in variants(first, catalog)
+    ]
+
+
+def _without_precision(reading: Reading, done: Findings) -> list[Call]:
+    """What the budget buys when the precision is free, where nothing in the precision said fits it."""
+    request = reading.request
+    if request.budget is None or not request.precision or done.called("recommend_instance", "buys"):
+        return []
+    return [Call("recommend_instance", sizing_args(request, precision=None), "buys")]
+
+
+def vague(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+    """Too little was said: what usual cases need."""
+    return [] if done else usual_cases(reading, catalog)
+
+
+def usual_cases(reading: Reading, catalog: Catalog) -> list[Call]:
+    """Memory of the model named for each usual task, or of three usual sizes with a card to start on."""
+    request = reading.request
     if request.model or request.params_b:
+        if is_other(request.model, catalog):
+            return [Call(*memory_call(reading, request.model, {}, catalog), "usual")]
         named = {"model": request.model} if request.model else {"params_b": request.params_b}
-        serving = [Call("estimate_memory", {**named, "weight_precision": name}) for name in _USUAL_PRECISIONS]
-        return serving + [
-            Call("estimate_training_memory", {**named, "method": name}) for name in _USUAL_METHODS
+        calls = [
+            Call("estimate_memory", {**named, "weight_precision": name}, "usual")
+            for name in _USUAL_PRECISIONS
         ]
+        tasks = [
+            Call("estimate_training_memory", {**named, "method": name}, "usual") for name in _USUAL_METHODS
+        ]
+        return calls + tasks
     calls = [
-        Call("estimate_memory", {"params_b": size_b, "weight_precision": name})
+        Call("estimate_memory", {"params_b": size_b, "weight_precision": name}, "usual")
         for size_b in _USUAL_SIZES_B
         for name in _USUAL_PRECISIONS
     ]
-    return [*calls, Call("find_instances", {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1})]
+    return [
+        *calls,
+        Call("find_instances", {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1}, "usual"),
+    ]
 
 
 def _companions(reading: Reading, catalog: Catalog) -> list[Call]:

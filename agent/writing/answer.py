@@ -22,6 +22,14 @@ from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import ClaimReport, Fault
 
 _SILENT = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
+# Reasons of the first option that its buyer must know.
+_WARNING_REASONS = frozenset(
+    {
+        "little_memory_to_spare", "contact_sales", "invitation_only", "ticket_needed", "uefi_image_needed",
+        "only_in_api", "no_rdma_between_machines", "legacy_type", "unknown_type",
+    }
+)  # fmt: skip
+_SIDE = frozenset({"variant", "full_precision", "fewer_cards", "rent", "usual", "wish", "buys", "companion"})
 _WARNINGS_SHOWN = 5
 _ASSUMPTIONS_SHOWN = 7
 
@@ -70,14 +78,22 @@ def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:
     seen: dict[str, Assumption] = {}
     for report in _main_reports(findings):
         for assumption in getattr(report, "assumptions", ()):
-            if assumption.field not in reading.slots:
+            if assumption.field not in reading.slots and _holds(assumption, report):
                 seen.setdefault(assumption.field, assumption)
-    if not seen:
+    if not seen or reading.intent == "vague":
         return ""
     listed = w("; ", "；").join(assumption_text(w, item) for item in list(seen.values())[:_ASSUMPTIONS_SHOWN])
     return w(
         f"**Assumed:** {listed}. Tell me if any of it differs.", f"**假设**：{listed}。如有不同请告诉我。"
     )
+
+
+def _holds(assumption: Assumption, report: object) -> bool:
+    """An assumed precision is left unsaid where the report ended with another one."""
+    used = getattr(report, assumption.field, None)
+    if assumption.field == "precision" and isinstance(report, Recommendation) and report.options:
+        used = report.options[0].precision
+    return not assumption.field.endswith("precision") or used is None or used == assumption.value
 
 
 def _warnings(w: Words, findings: Findings) -> str:
@@ -93,6 +109,7 @@ def _remarks_of(report: object) -> Iterable[Remark]:
     yield from getattr(report, "warnings", ())
     if isinstance(report, Recommendation):
         for option in (report.options or report.fallback)[:1]:
+            yield from (remark for remark in option.why if remark.code in _WARNING_REASONS)
             for part in (option.memory, option.speed, option.cost):
                 if part is not None:
                     yield from part.warnings
@@ -100,11 +117,7 @@ def _remarks_of(report: object) -> Iterable[Remark]:
 
 def _main_reports(findings: Findings) -> list[object]:
     """The reports that answer; those made only to compare with do not speak of their own assumptions."""
-    return [
-        step.artifact
-        for step in findings
-        if step.call.purpose not in ("variant", "full_precision", "fewer_cards", "rent")
-    ]
+    return [step.artifact for step in findings if step.call.purpose not in _SIDE]
 
 
 def _search_note(w: Words, findings: Findings) -> str:

@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from agent.guides import GuidesFound
+from agent.planner.plan import ASKED_WITH_SIZES, further_intents
 from agent.reading.types import Intent, Reading
 from agent.steps import Findings
 from agent.writing import facts
 from agent.writing.comparison import comparison_sections
 from agent.writing.cost import cost_sections
 from agent.writing.guides import guide_sections, short_answer
+from agent.writing.launch import launch_sections
 from agent.writing.memory_answer import memory_sections
-from agent.writing.recommendation import recommendation_sections
+from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.speed_answer import speed_sections
-from agent.writing.vague import vague_sections
+from agent.writing.vague import vague_sections, which_model
 from agent.writing.words import Words, bullets
 from knowledge.catalog import Catalog
 from tools.contracts.cost import CostReport
+from tools.contracts.launch import LaunchKit
 from tools.contracts.lookup import (
     Comparison,
     FamilyReport,
@@ -31,24 +34,48 @@ from tools.contracts.lookup import (
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
 
+# Topics on which a paragraph of a guide adds to a calculated answer; on the others the calculation says it all.
+_NOTED_TOPICS = frozenset(
+    {
+        "spot", "subscription", "economical_mode", "multi_node", "rdma", "nvlink", "storage", "network", "oom", "offload",
+        "moe", "kv_cache", "quantization", "vgpu", "grid", "autoscale", "compliance", "dataloader", "mig", "checkpoint",
+    }
+)  # fmt: skip
 Body = Callable[[Words, Reading, Findings, Catalog], list[str]]
 
 
 def body_sections(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
     """Sections of the main intent, then of the further ones; a report is told once."""
-    sections: list[str] = []
-    for intent in (reading.intent, *reading.intents[:2]):
+    kit = findings.first(LaunchKit)
+    if kit is not None:
+        found = findings.first(Recommendation)
+        chosen = [headline(w, found.options[0])] if found is not None and found.options else []
+        return [*chosen, *launch_sections(w, kit)]
+    sections = _asked_back(w, reading, findings)
+    for intent in (reading.intent, *further_intents(reading)):
         for section in _BODIES.get(intent, _guide)(w, reading, findings, catalog):
-            if section and section not in sections:
+            if section and not any(section in told for told in sections):
                 sections.append(section)
     return sections or _facts(w, reading, findings, catalog) or _guide(w, reading, findings, catalog)
+
+
+def _asked_back(w: Words, reading: Reading, findings: Findings) -> list[str]:
+    """The question whose answer would change the recommendation, with the usual cases already calculated."""
+    if reading.intent == "vague":
+        return []
+    if reading.clarify in ASKED_WITH_SIZES:
+        return vague_sections(w, reading, findings)
+    if reading.clarify == "model_size":
+        return [which_model(w, reading)]
+    return []
 
 
 def _size(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
     found = findings.first(Recommendation)
     if found is None:
         return []
-    return [*recommendation_sections(w, found, findings), *_guide_note(w, reading, findings)]
+    named = memory_sections(w, findings, brief=True)
+    return [*named, *recommendation_sections(w, found, findings), *_guide_note(w, reading, findings)]
 
 
 def _cost(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
@@ -92,7 +119,9 @@ def _region(w: Words, reading: Reading, findings: Findings, catalog: Catalog) ->
 def _interconnect(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
     found = findings.first(FindReport)
     links = facts.link_sections(w, found) if found is not None else []
-    return [*_guide(w, reading, findings, catalog), *links, *_facts(w, reading, findings, catalog)]
+    guide = findings.first(GuidesFound)
+    noted = guide_sections(w, guide, limit=1) if guide is not None else []
+    return [*links, *_facts(w, reading, findings, catalog), *noted]
 
 
 def _facts(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
@@ -120,7 +149,7 @@ def _fact(w: Words, artifact: object, purpose: str) -> list[str]:
 
 
 def _lookup(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    found = findings.first(FindReport)
+    found = findings.first(FindReport, "main")
     listed = facts.find_sections(w, found) if found is not None else []
     return [*listed, *_facts(w, reading, findings, catalog), *_guide_note(w, reading, findings)]
 
@@ -144,7 +173,9 @@ def _guide(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> 
 def _guide_note(w: Words, reading: Reading, findings: Findings) -> list[str]:
     """One paragraph of the guide beside an answer that a calculation gives."""
     found = findings.first(GuidesFound)
-    text = short_answer(found) if found is not None else ""
+    if found is None or not set(reading.topics) & _NOTED_TOPICS:
+        return []
+    text = short_answer(found)
     return [text] if text else []
 
 

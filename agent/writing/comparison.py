@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent.writing.facts import value_word
 from agent.writing.glossary import field_name
-from agent.writing.words import Words, table
+from agent.writing.words import Words, short_model, table
 from tools.contracts.base import Scalar
 from tools.contracts.lookup import Comparison, ComparisonRow
 from tools.contracts.throughput import ThroughputReport
@@ -89,8 +89,8 @@ def _value(w: Words, value: Scalar) -> str:
 def _speed_row(w: Words, speeds: Sequence[ThroughputReport]) -> list[str]:
     first = speeds[0]
     label = w(
-        f"{first.model}, {first.weight_precision}: tokens/s at {first.concurrency} in flight",
-        f"{first.model}，{first.weight_precision}：{first.concurrency} 并发 tokens/s",
+        f"{short_model(first.model)}, {first.weight_precision}: tokens/s at {first.concurrency} in flight",
+        f"{short_model(first.model)}，{first.weight_precision}：{first.concurrency} 并发 tokens/s",
     )
     cells = [
         f"{w.num(item.output_tokens_per_s)} ({w.span(item.output_tokens_per_s_low, item.output_tokens_per_s_high)})"

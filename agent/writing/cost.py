@@ -12,6 +12,10 @@ from tools.contracts.cost import CostReport, PriceShown
 _BASES = {
     "list": ("list", "目录价"),
     "quote": ("quote", "报价"),
+    "bill": ("bill", "账单"),
+    "derived": ("derived", "推算"),
+    "family-floor": ("lowest of the family", "规格族最低价"),
+    "third-party": ("third-party report", "第三方"),
     "live": ("live", "实时"),
     "derived-linear": ("derived from other sizes", "按同族规格推算"),
     "derived-month": ("derived from the hourly price", "按小时价推算"),
@@ -29,10 +33,12 @@ def cost_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
 def _headline(w: Words, report: CostReport) -> str:
     name = f"{report.count} × {report.instance_type}" if report.count > 1 else report.instance_type
     if report.price is None:
-        return w(
-            f"**No {w.purchase(report.purchase)} price of {name} is published for {report.region}.**",
-            f"**{name} 在 {report.region} 没有公开的{w.purchase(report.purchase)}价格。**",
+        text = w(
+            f"**No {w.purchase(report.purchase)} list price of {name} is published for {report.region}.**",
+            f"**{name} 在 {report.region} 没有公开的{w.purchase(report.purchase)}目录价。**",
         )
+        nearest = nearest_price(w, report)
+        return text + (w(f" Nearest figure: {nearest}.", f" 最接近的数字：{nearest}。") if nearest else "")
     parts = [price_of(w, report.price)]
     if report.count > 1 and report.hourly is not None:
         parts.append(
@@ -57,6 +63,20 @@ def _headline(w: Words, report: CostReport) -> str:
             )
         )
     return w(f"**{name}** costs {w.listed(parts)}.", f"**{name}**：{'，'.join(parts)}。")
+
+
+def nearest_price(w: Words, report: CostReport) -> str:
+    """Of a type without a list price: a quote or a derived price of the same purchase, said to be one."""
+    for price in (*report.other_published, *report.derived):
+        if price.purchase == report.purchase and price.basis in (
+            "quote",
+            "live",
+            "derived-linear",
+            "derived-month",
+        ):
+            amount, kind, _date = _price_row(w, price, report)[1:]
+            return f"{amount} ({kind}, {w.date(price.as_of)})"
+    return ""
 
 
 def _comparison_line(w: Words, reports: Sequence[CostReport]) -> str:
@@ -118,8 +138,12 @@ def _options_table(w: Words, report: CostReport) -> str:
 
 def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ...]:
     amount = w.price(price.amount, price.unit, price.currency)
-    if price.region != report.region or price.instance_type not in ("", report.instance_type):
-        amount += f" ({w.listed(part for part in (price.instance_type, price.region) if part)})"
+    elsewhere = price.region if price.region != report.region else ""
+    other = price.instance_type if price.instance_type != report.instance_type else ""
+    if elsewhere or other:
+        amount += f" ({w.listed(part for part in (other, elsewhere) if part)})"
+    if "disk" in price.note and price.basis in ("quote", "live", "bill"):
+        amount += w(", with a disk", "，含云盘")
     return (
         w.purchase(price.purchase),
         amount,
@@ -148,11 +172,13 @@ def _details(w: Words, report: CostReport) -> list[str]:
         )
     if report.cheaper_regions:
         low = report.cheaper_regions[0]
+        what = (
+            w("Cheaper elsewhere", "更便宜的地域")
+            if report.price
+            else w("Published elsewhere", "其他地域有公开价")
+        )
         lines.append(
-            w(
-                f"Cheaper elsewhere: {low.region} {w.price(low.amount, low.unit, low.currency)}",
-                f"更便宜的地域：{low.region} {w.price(low.amount, low.unit, low.currency)}",
-            )
+            f"{what}{w(': ', '：')}{low.region} {w.price(low.amount, low.unit, low.currency)} ({w.date(low.as_of)})"
         )
     lines += _spot_lines(w, report)
     lines += _conversion_lines(w, report)

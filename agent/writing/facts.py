@@ -370,4 +370,14 @@ def link_sections(w: Words, report: FindReport) -> list[str]:
         for family, row in by_family.items()
     ]
     header = (w("Family", "规格族"), "GPU", w("Between GPUs", "卡间互联"), "RDMA")
-    return [table(header, rows)]
+    linked = w.listed(family for family, row in by_family.items() if row.interconnect == "nvlink")
+    remote = w.listed(family for family, row in by_family.items() if row.rdma_gbps)
+    head = (
+        w(f"**With NVLink between the GPUs: {linked}.**", f"**卡间有 NVLink 的规格族：{linked}。**")
+        if linked
+        else ""
+    )
+    if remote:
+        head += w(f" With RDMA between machines: {remote}.", f"机器间有 RDMA 的：{remote}。")
+    check = w("Confirm on the machine with `nvidia-smi topo -m`.", "到机器上用 `nvidia-smi topo -m` 确认。")
+    return [head, table(header, rows), check]

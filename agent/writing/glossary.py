@@ -62,6 +62,8 @@ def _shown(key: str, value: Scalar, w: Words) -> str:
         return w("none", "无")
     if key.endswith("precision"):
         return w.precision(value)
+    if key == "field":
+        return field_name(w, value)
     if key == "purchase":
         return w.purchase(value)
     return value

@@ -81,7 +81,7 @@ def _topic(w: Words, guide: Guide, parts: dict[str, str], limit: int) -> list[st
         if text != short and heading not in _LEFT_OUT and heading not in _TRAPS and len(lines) < limit:
             lines.append(f"**{heading}**\n\n{_cut(text)}" if heading else _cut(text))
     traps = _pick(parts, _TRAPS)
-    if traps:
+    if traps and limit > 1:
         lines.append(w("**Traps**\n\n", "**常见误区**\n\n") + _cut(traps))
     return lines
 

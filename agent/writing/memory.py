@@ -7,7 +7,6 @@ from agent.writing.words import Words, table
 from tools.contracts.base import Remark
 from tools.contracts.memory import FitOption, MemoryReport
 from tools.contracts.other import OtherMemoryReport
-from tools.contracts.sizing import Option
 from tools.contracts.training import TrainingMemoryReport
 
 AnyMemory = MemoryReport | TrainingMemoryReport | OtherMemoryReport
@@ -30,7 +29,7 @@ def peak_gib(report: AnyMemory) -> float:
     return report.total_gib_per_gpu if isinstance(report, MemoryReport) else report.peak_gib_per_gpu
 
 
-def memory_line(w: Words, report: AnyMemory | None, option: Option | None = None) -> str:
+def memory_line(w: Words, report: AnyMemory | None) -> str:
     """The arithmetic of one report, parts first, against the usable memory of the card."""
     if report is None:
         return ""

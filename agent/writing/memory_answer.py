@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.steps import Findings, Step
 from agent.writing.memory import AnyMemory, limits_table, memory_cell, memory_line, peak_gib
 from agent.writing.recommendation import headline, options_table
-from agent.writing.words import Words, bullets, table
+from agent.writing.words import Words, bullets, short_model, table
 from tools.contracts.memory import MemoryReport
 from tools.contracts.other import OtherMemoryReport
 from tools.contracts.sizing import Recommendation
@@ -14,19 +14,23 @@ from tools.contracts.training import TrainingMemoryReport
 _KINDS = (MemoryReport, TrainingMemoryReport, OtherMemoryReport)
 
 
-def memory_sections(w: Words, findings: Findings) -> list[str]:
-    """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it."""
+def memory_sections(w: Words, findings: Findings, brief: bool = False) -> list[str]:
+    """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it.
+
+    `brief`: verdicts and variants only, for an answer that goes on with a recommendation.
+    """
     steps = [step for step in findings if isinstance(step.artifact, _KINDS)]
     main = [_report(step) for step in steps if step.call.purpose in ("main", "")]
     if not main:
         return []
     first = main[0]
+    variants = _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
+    if brief:
+        return [section for section in (_verdicts(w, main), variants) if section]
     sections = [_verdicts(w, main), memory_line(w, first)]
     if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
         sections.append(_capacity(w, first))
-    sections.append(
-        _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
-    )
+    sections.append(variants)
     companions = [_report(step) for step in steps if step.call.purpose == "companion"]
     if companions:
         sections.append(companion_line(w, first, companions))
@@ -54,7 +58,7 @@ def _verdicts(w: Words, reports: list[AnyMemory]) -> str:
 def _verdict(w: Words, report: AnyMemory) -> str:
     need = w.gib(peak_gib(report))
     span = w.span(*_range(report), 3)
-    what = f"{_short(report.model)}" + (f" ({_how(w, report)})" if _how(w, report) else "")
+    what = f"{short_model(report.model)}" + (f" ({_how(w, report)})" if _how(w, report) else "")
     if report.fits is None or report.usable_gib_per_gpu is None:
         return w(
             f"**{what} needs about {need}** ({span}) of GPU memory.",
@@ -106,10 +110,6 @@ def _range(report: AnyMemory) -> tuple[float, float]:
     return report.peak_gib_per_gpu_low, report.peak_gib_per_gpu_high
 
 
-def _short(model: str) -> str:
-    return model.rsplit("/", 1)[-1]
-
-
 def _capacity(w: Words, report: MemoryReport) -> str:
     capacity = w.count(report.kv_capacity_tokens or 0)
     held = report.max_concurrency or 0
@@ -148,7 +148,7 @@ def _precision(w: Words, report: AnyMemory) -> str:
 def companion_line(w: Words, first: AnyMemory, others: list[AnyMemory]) -> str:
     """What the other models of the same machine add, and the sum."""
     total = peak_gib(first) + sum(peak_gib(item) for item in others)
-    parts = [f"{_short(item.model)} {w.gib(peak_gib(item))}" for item in others]
+    parts = [f"{short_model(item.model)} {w.gib(peak_gib(item))}" for item in others]
     return w(
         f"On the same machine besides: {w.listed(parts)}; together {w.gib(total)}.",
         f"同机还有：{w.listed(parts)}；合计 {w.gib(total)}。",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agent.steps import Findings
+from agent.writing.cost import nearest_price
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line
 from agent.writing.speed import speed_cell, speed_line
@@ -11,6 +12,13 @@ from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, Recommendation, Rejected
 
 _REJECTED_SHOWN = 4
+# Reasons for which an option without a label is shown; the others are warnings about it.
+_STANDS_FOR = frozenset(
+    {
+        "what_the_wish_costs", "wish_in_lower_precision", "budget_buys_smaller_load", "budget_buys_machine_only",
+        "without_limit",
+    }
+)  # fmt: skip
 _LABELS = {
     "cheapest": ("cheapest", "最省"),
     "balanced": ("balanced", "均衡"),
@@ -21,11 +29,11 @@ _LABELS = {
 def recommendation_sections(w: Words, found: Recommendation, findings: Findings) -> list[str]:
     """The sections of a sizing answer, without assumptions, warnings and sources, which every answer shares."""
     if not found.options:
-        return _infeasible(w, found)
+        return _infeasible(w, found, findings)
     best = found.options[0]
     sections = [headline(w, best), options_table(w, list(found.options))]
-    sections += [memory_line(w, best.memory, option=best), speed_line(w, best.speed)]
-    sections.append(_why_not(w, found, findings))
+    sections += [memory_line(w, best.memory), speed_line(w, best.speed)]
+    sections.append(_rejected_section(w, found, _full_precision(w, found, findings)))
     return [section for section in sections if section]
 
 
@@ -49,9 +57,11 @@ def headline(w: Words, option: Option) -> str:
 def price_words(w: Words, option: Option) -> str:
     """The hourly price with purchase, region and date, or that none is published."""
     if option.hourly_cny is None:
+        near = nearest_price(w, option.cost) if option.cost else ""
         return w(
-            f"no price is published for {option.region}, ask for a quote",
-            f"{option.region} 没有公开价格，需询价",
+            f"no list price is published for {option.region}"
+            + (f"; {near}" if near else ", ask for a quote"),
+            f"{option.region} 没有公开目录价" + (f"；{near}" if near else "，需询价"),
         )
     shown = w.price(option.hourly_cny)
     price = option.cost.price if option.cost else None
@@ -86,7 +96,7 @@ def options_table(w: Words, options: list[Option]) -> str:
 
 
 def _row(w: Words, option: Option) -> list[str]:
-    labels = w.listed(w(*_LABELS[label]) for label in option.labels)
+    labels = w.listed(w(*_LABELS[label]) for label in option.labels) or why_words(w, option)
     count = f"{option.count} × " if option.count > 1 else ""
     hourly = w.price(option.hourly_cny) if option.hourly_cny is not None else w("not published", "未公布")
     monthly = w.money(option.monthly_cny, decimals=0) if option.monthly_cny is not None else ""
@@ -100,12 +110,6 @@ def _row(w: Words, option: Option) -> list[str]:
         memory_cell(w, option.memory),
         speed_cell(w, option.speed),
     ]
-
-
-def _why_not(w: Words, found: Recommendation, findings: Findings) -> str:
-    lines = [line for line in (_full_precision(w, found, findings),) if line]
-    lines += [_rejected_line(w, item) for item in found.rejected[:_REJECTED_SHOWN]]
-    return w("**Why not the others**\n", "**为什么不选其他**\n") + bullets(lines) if lines else ""
 
 
 def _rejected_line(w: Words, item: Rejected) -> str:
@@ -153,8 +157,8 @@ def _fewer(w: Words, fewer: MemoryReport) -> str:
     )
 
 
-def _infeasible(w: Words, found: Recommendation) -> list[str]:
-    """Nothing meets every limit: said, with what the money buys and what the wish costs."""
+def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str]:
+    """Nothing priced meets every limit: said, with what the money buys and what the wish costs."""
     request = found.request
     limit = ""
     if request.budget is not None:
@@ -166,22 +170,28 @@ def _infeasible(w: Words, found: Recommendation) -> list[str]:
             f"**没有一款已知价格的阿里云 GPU 实例能满足{limit}。**",
         )
     ]
+    buys = findings.first(Recommendation, "buys")
+    if buys is not None and buys.options:
+        lines.append(
+            w("What the budget buys when the precision is free: ", "放宽精度后这个预算能买到：")
+            + headline(w, buys.options[0])
+        )
+        lines.append(options_table(w, list(buys.options)))
     if found.fallback:
-        lines.append(w("What comes closest:", "最接近的方案："))
+        lines.append(w("What comes closest to the wish:", "最接近要求的方案："))
         lines.append(options_table(w, list(found.fallback)))
-        lines.append(
-            bullets(
-                f"{option.instance_type}: {why_words(w, option)}" for option in found.fallback if option.why
-            )
-        )
-        lines.append(memory_line(w, found.fallback[0].memory, option=found.fallback[0]))
-    if found.rejected:
-        lines.append(
-            w("**Why not the others**\n", "**为什么不选其他**\n")
-            + bullets(_rejected_line(w, item) for item in found.rejected[:_REJECTED_SHOWN])
-        )
+        lines.append(memory_line(w, found.fallback[0].memory))
+    lines.append(_rejected_section(w, found))
     return [line for line in lines if line]
 
 
+def _rejected_section(w: Words, found: Recommendation, first: str = "") -> str:
+    lines = [first] if first else []
+    lines += [_rejected_line(w, item) for item in found.rejected[:_REJECTED_SHOWN]]
+    return w("**Why not the others**\n", "**为什么不选其他**\n") + bullets(lines) if lines else ""
+
+
 def why_words(w: Words, option: Option) -> str:
-    return w.sentences(remark_text(w, remark) for remark in option.why)
+    """Why an option without a label stands in the table."""
+    shown = [remark_text(w, remark) for remark in option.why if remark.code in _STANDS_FOR]
+    return w("; ", "；").join(shown) or w("also", "另选")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent.steps import Findings
 from agent.writing.memory import memory_line
 from agent.writing.speed import speed_cell, speed_line
-from agent.writing.words import Words, table
+from agent.writing.words import Words, short_model, table
 from tools.contracts.memory import MemoryReport
 from tools.contracts.throughput import ThroughputReport
 from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
@@ -30,7 +30,7 @@ def _memory(w: Words, findings: Findings) -> list[str]:
 
 def _serving(w: Words, reports: list[ThroughputReport]) -> list[str]:
     first = reports[0]
-    model = first.model.rsplit("/", 1)[-1]
+    model = short_model(first.model)
     cards = f"{first.gpu_count} × {first.gpu}" if first.gpu_count > 1 else first.gpu
     one = w.num(first.single_stream_tokens_per_s)
     span = w.span(first.single_stream_tokens_per_s_low, first.single_stream_tokens_per_s_high)
@@ -72,7 +72,7 @@ def _table(w: Words, reports: list[ThroughputReport]) -> str:
 
 def _training(w: Words, reports: list[TrainingTimeReport]) -> list[str]:
     first = reports[0]
-    model = first.model.rsplit("/", 1)[-1]
+    model = short_model(first.model)
     if first.hours is not None and first.hours_low is not None and first.hours_high is not None:
         hours = w.hours(first.hours)
         span = w.span(first.hours_low, first.hours_high)

@@ -7,7 +7,7 @@ from agent.steps import Findings
 from agent.writing.facts import cards_of, price_of
 from agent.writing.memory import peak_gib
 from agent.writing.memory_answer import method_word
-from agent.writing.words import Words, table
+from agent.writing.words import Words, short_model, table
 from tools.contracts.lookup import FindReport
 from tools.contracts.memory import MemoryReport
 from tools.contracts.training import TrainingMemoryReport
@@ -27,7 +27,7 @@ def vague_sections(w: Words, reading: Reading, findings: Findings) -> list[str]:
     if sizes:
         sections.append(w("Until then, what usual cases need of GPU memory:", "先给一个常见情况的显存参考："))
         sections.append(sizes)
-    found = findings.first(FindReport)
+    found = findings.first(FindReport, "usual")
     if found is not None and found.found:
         entry = found.found[0]
         price = price_of(w, entry.price)
@@ -38,6 +38,20 @@ def vague_sections(w: Words, reading: Reading, findings: Findings) -> list[str]:
             )
         )
     return sections
+
+
+def which_model(w: Words, reading: Reading) -> str:
+    """Which of a line's models is meant, with the choices."""
+    near = [
+        name
+        for mention in reading.mentions
+        if mention.kind == "model" and not mention.name
+        for name in mention.near
+    ]
+    return w(
+        f"**Which of these do you mean?** {w.listed(short_model(name) for name in near[:4])}",
+        f"**请问具体是哪一个？** {w.listed(short_model(name) for name in near[:4])}",
+    )
 
 
 def _question(w: Words, reading: Reading) -> str:
@@ -61,21 +75,21 @@ def _question(w: Words, reading: Reading) -> str:
 def _sizes(w: Words, findings: Findings) -> str:
     serving = [
         (
-            report.model.rsplit("/", 1)[-1],
+            short_model(report.model),
             w("inference, ", "推理，") + w.precision(report.weight_precision),
             w.gib(report.weights_gib),
             w.gib(peak_gib(report)),
         )
-        for report in findings.all(MemoryReport)
+        for report in findings.all(MemoryReport, "usual")
     ]
     training = [
         (
-            report.model.rsplit("/", 1)[-1],
+            short_model(report.model),
             method_word(w, report.method),
             w.gib(report.parameters_gib),
             w.gib(peak_gib(report)),
         )
-        for report in findings.all(TrainingMemoryReport)
+        for report in findings.all(TrainingMemoryReport, "usual")
     ]
     rows = serving + training
     header = (w("Model", "模型"), w("Use", "用途"), w("Weights", "权重"), w("Total", "合计"))

@@ -127,6 +127,11 @@ class Words:
         return self(" ", "").join(item for item in items if item)
 
 
+def short_model(name: str) -> str:
+    """A model's name without its owner; a generic shape by its size."""
+    return name.rsplit("/", 1)[-1].removeprefix("generic-")
+
+
 def quoted(text: str, limit: int = 80) -> str:
     """The user's own text for showing: one short line without markup that a page could act on."""
     line = " ".join(text.split())[:limit]
