@@ -77,6 +77,8 @@ def _range(plan: MemoryPlan, engine: Engine) -> tuple[float, float]:
 
 def _remark(plan: MemoryPlan, resolved: Resolved, notes: Notes) -> None:
     """Warnings that need the computed plan."""
+    if kv_layout(resolved.model, resolved.kv).is_bound:
+        notes.warn("kv_upper_bound", model=resolved.model.model_id)
     if plan.passing_peak > 0.1:
         notes.warn("passing_peak_beside_total", gib=round(plan.passing_peak, 2))
     limit = resolved.load.max_model_len or resolved.model.max_position_embeddings

@@ -29,6 +29,7 @@ class KvLayout:
     is_latent: bool
     kv_heads: int
     layers: int
+    is_bound: bool = False  # the exact layout is not known: every layer counted as full attention
 
     def per_sequence(self, tokens: float, keep_windows: bool = True) -> float:
         """Bytes of one sequence of `tokens`; `keep_windows` False where an engine stores full length."""
@@ -52,15 +53,16 @@ def kv_bytes_per_token(model: Model, kv: KvFormat = BF16_KV) -> float:
 
 @lru_cache(maxsize=4096)
 def kv_layout(model: Model, kv: KvFormat = BF16_KV) -> KvLayout:
-    """The KV layout of a model; `NotKnown` where the catalog does not state it.
+    """The KV layout of a model; where the catalog does not state it, the bound of full attention in every
+    layer; `NotKnown` without layers and heads.
 
     The 16-bit columns of the catalog carry each attention kind exactly (section 2 of the memory formulas);
     other formats scale them, with their scales per head.
     """
-    per_token = model.kv_bytes_per_token_bf16
-    if per_token is None:
-        raise NotKnown("model", model.model_id, f"the KV cache layout of {model.model_id} is not known")
     shape = shape_of(model)
+    per_token, is_bound = model.kv_bytes_per_token_bf16, False
+    if per_token is None:
+        per_token, is_bound = _bound(model), True
     factor = _factor(shape, kv)
     window = model.sliding_window or 0
     window_total = model.kv_window_bytes_per_seq_bf16 or 0.0
@@ -72,7 +74,19 @@ def kv_layout(model: Model, kv: KvFormat = BF16_KV) -> KvLayout:
         is_latent=shape.is_latent,
         kv_heads=max(shape.kv_heads, 1),
         layers=shape.layers,
+        is_bound=is_bound,
     )
+
+
+def _bound(model: Model) -> float:
+    """16-bit bytes per token if every layer held full attention; encoders keep no cache."""
+    if model.kind in ("embedding", "reranker"):
+        return 0.0
+    if model.kind not in ("llm", "moe-llm", "vlm") or not (
+        model.num_layers and model.num_kv_heads and model.head_dim
+    ):
+        raise NotKnown("model", model.model_id, f"the KV cache layout of {model.model_id} is not known")
+    return 4.0 * model.num_layers * model.num_kv_heads * model.head_dim
 
 
 @lru_cache(maxsize=512)

@@ -160,6 +160,8 @@ def _plan(
     pipeline = pipeline or 1
     if request.gpu_count and tensor * pipeline > count:
         raise InputError("gpu_count", count, f"at least tensor x pipeline parallel = {tensor * pipeline}")
+    if count // (tensor * pipeline) > 1:
+        notes.assume("data_parallel", count // (tensor * pipeline), "gpus_beyond_one_replica")
     return Plan(tensor, pipeline, request.expert_parallel or 1), count
 
 

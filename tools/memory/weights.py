@@ -115,7 +115,7 @@ def _expert_share(shape: Shape, weights: WeightFormat, plan: Plan, loading: Load
 
 
 def _fused_copy(shape: Shape) -> float:
-    """q, k and v once more: half of q and o, all of k and v; nothing where they are published as one."""
+    """q, k and v once more: half of q and o, all of k and v."""
     return shape.query_output / 2 + shape.key_value
 
 

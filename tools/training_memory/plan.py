@@ -144,7 +144,8 @@ def _gathered(job: TrainingJob, local: float) -> float:
 
 def _states(job: TrainingJob) -> tuple[float, float, float]:
     """(gradient bytes, optimizer bytes, optimizer bytes in host memory) of one rank. Without a master copy
-    torch moments take the type of the weights; unfused AdamW holds one temporary of their size."""
+    torch moments take the type of the weights; unfused AdamW holds one temporary of their size. Paged
+    states lie in unified memory and move to the host when the card is full."""
     precision, optimizer, division = job.precision, job.optimizer, job.division
     trainable = _trainable(job) * _local(job) / job.shape.total
     per_state = optimizer.state_bytes
@@ -159,7 +160,7 @@ def _states(job: TrainingJob) -> tuple[float, float, float]:
         gradients /= division.shards
     if division.zero >= 1:
         states /= division.shards
-    if division.offload_optimizer:
+    if division.offload_optimizer or optimizer.paged:
         return gradients, 0.0, states
     return gradients, states, 0.0
 
