@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import gradio as gr
 
@@ -10,7 +11,7 @@ from agent.events import Answer, Event, Failed, Notice, Token, ToolFinished, Too
 from agent.reading.types import Language
 from ui.texts import panel_word, step_title
 
-_LONGEST_STEP = 1200  # characters of a step's text; the panel holds the reports
+_LONGEST_VALUE = 200  # characters of one argument of a step as shown; the panel holds the reports
 
 
 @dataclass(frozen=True)
@@ -18,7 +19,7 @@ class Step:
     """One tool step as shown."""
 
     title: str
-    text: str = ""
+    arguments: str = ""
     done: bool = False
     seconds: float | None = None
 
@@ -32,11 +33,12 @@ class Transcript:
         self._notices: list[str] = []
         self._text = ""
 
-    def add(self, event: Event) -> bool:
-        """Takes an event in; False where nothing new is to be shown."""
+    def add(self, event: Event) -> None:
+        """Takes an event in."""
         match event:
             case ToolStarted():
-                self._steps[event.call_id] = Step(step_title(event.name, self._language))
+                title = step_title(event.name, self._language)
+                self._steps[event.call_id] = Step(title, _listed(event.arguments))
             case ToolFinished():
                 self._finish(event)
             case Token():
@@ -44,16 +46,12 @@ class Transcript:
             case Notice():
                 self._notices.append(event.text)
             case Answer() | Failed():
-                changed = event.text != self._text
                 self._text = event.text
-                return changed
-        return True
 
     def _finish(self, event: ToolFinished) -> None:
         step = self._steps.get(event.call_id) or Step(step_title(event.name, self._language))
         title = step.title if event.ok else f"{step.title}: {panel_word('failed', self._language)}"
-        text = event.text if len(event.text) <= _LONGEST_STEP else event.text[:_LONGEST_STEP] + " …"
-        self._steps[event.call_id] = replace(step, title=title, text=text, done=True, seconds=event.seconds)
+        self._steps[event.call_id] = replace(step, title=title, done=True, seconds=event.seconds)
 
     def messages(self) -> list[gr.ChatMessage]:
         """Fresh messages: a message that was yielded is never changed, or clients of the API keep the old."""
@@ -72,5 +70,11 @@ def _step_message(call_id: str, step: Step) -> gr.ChatMessage:
     }
     if step.seconds is not None:
         metadata["duration"] = round(step.seconds, 2)
-    content = f"```text\n{step.text.replace('```', '')}\n```" if step.text else ""
-    return gr.ChatMessage(role="assistant", content=content, metadata=metadata)  # type: ignore[arg-type]
+    return gr.ChatMessage(role="assistant", content=step.arguments, metadata=metadata)  # type: ignore[arg-type]
+
+
+def _listed(arguments: dict[str, Any]) -> str:
+    """What a step was given, one argument a line, as a code block so that nothing in it is markup."""
+    lines = [f"{name}: {str(value)[:_LONGEST_VALUE]}" for name, value in arguments.items()]
+    text = "\n".join(lines).replace("```", "")
+    return f"```text\n{text}\n```" if text else ""

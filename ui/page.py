@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any, TypeVar
 
 import gradio as gr
 
-from agent.events import Answer
+from agent.events import Answer, Token
 from agent.reading.language import language_of
 from agent.run import Advisor
 from ui.messages import Transcript
@@ -16,6 +17,8 @@ from ui.panel import empty_panel, panel_html
 from ui.texts import EXAMPLES, LABELS
 
 STYLE = Path(__file__).with_name("style.css")
+SCRIPT = Path(__file__).with_name("scroll.js")
+SECONDS_BETWEEN_UPDATES = 0.06  # of streamed text: each update carries the whole answer so far
 CONCURRENT_ANSWERS = 16  # one page serves many at once; Gradio's own default is one
 
 AppT = TypeVar("AppT")  # the web application; ui knows nothing of its kind
@@ -28,11 +31,14 @@ def build_page(advisor: Advisor) -> gr.Blocks:
     async def answer(message: Any, history: list[Any]) -> AsyncIterator[tuple[Any, Any]]:
         text = message if isinstance(message, str) else str((message or {}).get("text", ""))
         transcript = Transcript(language_of([text]))
+        shown_at = 0.0
         async for event in advisor.ask([*history, {"role": "user", "content": text}]):
-            shown = transcript.add(event)
-            panel = panel_html(event) if isinstance(event, Answer) else gr.skip()
-            if shown or isinstance(event, Answer):
-                yield transcript.messages(), panel
+            transcript.add(event)
+            if isinstance(event, Answer):
+                yield transcript.messages(), panel_html(event)
+            elif not isinstance(event, Token) or time.monotonic() - shown_at > SECONDS_BETWEEN_UPDATES:
+                shown_at = time.monotonic()
+                yield transcript.messages(), gr.skip()
 
     page: gr.Blocks
     with gr.Blocks(title=f"{LABELS['en']['title']} · {LABELS['zh-CN']['title']}", fill_width=True) as page:
@@ -51,6 +57,7 @@ def build_page(advisor: Advisor) -> gr.Blocks:
                         height="min(68vh, 860px)",
                         elem_id="chat",
                         latex_delimiters=[],
+                        autoscroll=False,  # scroll.js brings the question to the top instead
                         group_consecutive_messages=True,
                     ),
                     textbox=gr.Textbox(
@@ -91,5 +98,6 @@ def mount_page(app: AppT, page: gr.Blocks, path: str = "/", root_path: str = "")
             font_mono=["ui-monospace", "SFMono-Regular", "Menlo", "monospace"],
         ),
         css_paths=[STYLE],
+        head=f"<script>{SCRIPT.read_text(encoding='utf-8')}</script>",
     )
     return app

@@ -23,6 +23,7 @@ from ui.texts import panel_word
 AnyMemory = MemoryReport | TrainingMemoryReport | OtherMemoryReport
 _MOST_OPTIONS = 4
 _MOST_SOURCES = 8
+_LONGEST_TITLE = 160
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,7 @@ def _name(option: Option, words: Words) -> str:
     labels = "".join(
         f"<span class='label'>{escape(panel_word(label, words.language))}</span>" for label in option.labels
     )
-    return f"{escape(count + option.instance_type)}{labels}"
+    return f"{escape(count + option.instance_type)}<div class='labels'>{labels}</div>"
 
 
 def _short(option: Option) -> str:
@@ -235,10 +236,15 @@ def _sources(sources: Iterable[SourceRef], words: Words) -> str:
     shown = list(dict.fromkeys((source.title, source.as_of) for source in sources))[:_MOST_SOURCES]
     undated = panel_word("undated", words.language)
     items = [
-        f"<li>{escape(title)} <span class='date'>{escape(as_of or undated)}</span></li>"
+        f"<li title='{escape(title)}'>{escape(_shortened(title))} "
+        f"<span class='date'>{escape(as_of or undated)}</span></li>"
         for title, as_of in shown
     ]
     return f"<ul>{''.join(items)}</ul>" if items else ""
+
+
+def _shortened(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[:_LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
 
 
 def _definitions(items: Sequence[tuple[str, str]]) -> str:
