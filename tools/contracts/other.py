@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from tools.contracts.base import Assumption, Remark, Report, Request, SourceRef, Verdict
+from tools.contracts.memory import FitOption
 
 
 class OtherMemoryRequest(Request):
@@ -44,6 +45,7 @@ class OtherMemoryReport(Report):
     fits: bool | None = None
     verdict: Verdict | None = None
     margin_gib: float | None = None
+    limits: tuple[FitOption, ...] = ()
 
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Remark, ...] = ()

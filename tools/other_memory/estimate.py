@@ -10,6 +10,7 @@ from knowledge.errors import InputError, NotKnown
 from knowledge.names import near, normal
 from knowledge.rows import Model, Pipeline
 from tools.contracts.base import SourceRef, Verdict
+from tools.contracts.memory import FitOption
 from tools.contracts.other import OtherMemoryReport, OtherMemoryRequest
 from tools.memory.card import Card
 from tools.memory.plan import TIGHT_SHARE
@@ -80,10 +81,45 @@ def estimate_other_memory(request: OtherMemoryRequest, catalog: Catalog) -> Othe
         fits=None if margin is None else margin >= 0,
         verdict=_verdict(margin, card),
         margin_gib=margin,
+        limits=_limits(found, request, mode, margin, card),
         assumptions=tuple(notes.assumptions),
         warnings=tuple(notes.warnings),
         sources=(source,),
     )
+
+
+# Requests that would take less, tried where a pipeline does not fit: field, value, code.
+_SAVINGS = (
+    ("offload", "model cpu offload", "offload_models"),
+    ("offload", "sequential cpu offload", "offload_layers"),
+    ("precision", "fp8", "weights_8bit"),
+    ("precision", "nf4", "weights_4bit"),
+    ("gradient_checkpointing", True, "recompute_activations"),
+)
+
+
+def _limits(
+    found: Pipeline | Network | Model,
+    request: OtherMemoryRequest,
+    mode: Mode,
+    margin: float | None,
+    card: Card | None,
+) -> tuple[FitOption, ...]:
+    """Changes computed for a pipeline that does not fit, those that fit first."""
+    if not isinstance(found, Pipeline) or card is None or margin is None or margin >= 0:
+        return ()
+    options = []
+    for field, value, change in _SAVINGS:
+        if (
+            getattr(request, field) == value
+            or field == ("offload", "gradient_checkpointing")[mode == "inference"]
+        ):
+            continue
+        changed = request.model_copy(update={field: value})
+        peak = sum(_diffusion(found, changed, mode, Notes()).values())
+        fits = peak <= card.usable - CUDA_CONTEXT_GIB
+        options.append(FitOption(change=change, field=field, value=value, total_gib_per_gpu=peak, fits=fits))
+    return tuple(sorted(options, key=lambda option: not option.fits))
 
 
 def _kind(kind: str, mode: Mode, request: OtherMemoryRequest) -> str:

@@ -15,6 +15,7 @@ from tools.memory.plan import TIGHT_SHARE
 from tools.memory.request import Notes, resolve_model, resolve_target
 from tools.memory.shape import shape_of
 from tools.training_memory.activations import Step, lora_targets
+from tools.training_memory.limits import fit_options
 from tools.training_memory.parallelism import resolve_division
 from tools.training_memory.plan import Copies, TrainingJob, plan_training
 from tools.training_memory.recipe import resolve_method, resolve_optimizer, resolve_precision
@@ -80,6 +81,7 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
         fits=fits,
         verdict=None if fits is None else "does_not_fit" if not fits else "tight" if tight else "fits",
         margin_gib=margin,
+        limits=fit_options(job, resolved.model, card, catalog),
         assumptions=tuple(notes.assumptions),
         warnings=tuple(notes.warnings),
         sources=(SourceRef(title=resolved.model.source, as_of=resolved.model.as_of),),
