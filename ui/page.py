@@ -63,6 +63,7 @@ def build_page(advisor: Advisor) -> gr.Blocks:
                     textbox=gr.Textbox(
                         placeholder=_i18n("placeholder"),
                         show_label=False,
+                        container=False,
                         lines=1,
                         max_lines=8,
                         elem_id="ask",
