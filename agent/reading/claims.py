@@ -40,7 +40,8 @@ _CHEAPER = re.compile(r"便宜|省|cheap|save|划算|less|lower cost|cost|贵|pr
 _NVLINK = re.compile(r"nv-?(?:link|switch)")
 _LOCAL_DISK = re.compile(r"本地盘|本地\s*nvme|nvme|local (?:disk|ssd|nvme|storage)")
 _FITS = re.compile(
-    r"就?能(?:放|装|塞|跑)|放得下|装得下|跑得动|够(?:了|用|吧|的)|就够|直接跑|should do|fits?(?![a-z])|is enough"
+    r"就?能(?:放|装|塞|跑)|放得下|装得下|跑得动|够(?:了|用|吧|的)|就够|直接跑|should do|fits?(?![a-z])"
+    r"|is enough"
     r"|enough,? right|can (?:hold|run)|should be possible|1\s?卡(?:就|能)"
 )
 _QUANTIZED = re.compile(r"int|awq|gptq|nf4|fp4|gguf|fp8|bit")
@@ -95,7 +96,8 @@ def _claims_by_name(catalog: Catalog) -> dict[str, str]:
 
 
 _PHANTOM_FAMILIES = {
-    "g6": ["claim-082", "claim-094"], "g6e": ["claim-082", "claim-094"], "ve4": ["claim-084"], "ve5": ["claim-084"],
+    "g6": ["claim-082", "claim-094"], "g6e": ["claim-082", "claim-094"], "ve4": ["claim-084"],
+    "ve5": ["claim-084"],
     "gn8i": ["claim-080"], "gn8": ["claim-073"], "gn9": ["claim-073"], "gn6": ["claim-077"],
 }  # fmt: skip
 

@@ -31,13 +31,15 @@ _NODES = re.compile(
     r"|(?<![\d.])(\d{1,4})\s+(?:\d{1,2}\s*x\s*[a-z]+\d+[^,.;]{0,12}|\d+-gpu\s+)(?:nodes?|servers?|machines?)"
 )
 _NOT = (
-    r"(?:不要|不想要?|不用|别用|别给我|别|不考虑|不选|不能用|没有|除了|除|排除|避开|避免|without|not|no|except(?:\sfor)?"
+    r"(?:不要|不想要?|不用|别用|别给我|别|不考虑|不选|不能用|没有|除了|除|排除|避开|避免|without|not|no"
+    r"|except(?:\sfor)?"
     r"|exclud(?:e|ing)|avoid(?:ing)?|other\sthan|instead\sof|anything\sbut|rather\sthan"
     r"|don't\s(?:want|use)|do\snot\swant"
     r"|non-?|非)"
 )
 _NOT_BEFORE = re.compile(
-    rf"(?<!why )(?<!为什么)(?<!为啥)(?<![要能是]){_NOT}\s*(?:an?|the|any|use|using|使用|用|选|推荐|给我|nvidia|tesla)?\s*$"
+    rf"(?<!why )(?<!为什么)(?<!为啥)(?<![要能是]){_NOT}\s*(?:an?|the|any|use|using|使用|用|选|推荐|给我"
+    rf"|nvidia|tesla)?\s*$"
 )
 _NOT_AFTER = re.compile(r"\s*(?:卡|显卡)?\s*(?:不要|除外|就算了|不考虑|excluded|are out|is out)")
 _LIST_GAP = re.compile(r"\s*(?:,|、|/|和|或者?|与|及|跟|or|and|nor)\s*(?:an?|the)?\s*")
@@ -82,7 +84,8 @@ def _pattern(catalog: Catalog) -> re.Pattern[str]:
     }
     parts = sorted((re.sub(r"[\s-]+", r"[-\\s]?", core) for core in cores), key=len, reverse=True)
     return re.compile(
-        rf"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:nvidia|tesla|geforce|rtx|quadro|英伟达)[-\s]?)*({'|'.join(parts)})"
+        rf"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:nvidia|tesla|geforce|rtx|quadro"
+        rf"|英伟达)[-\s]?)*({'|'.join(parts)})"
         r"(?=s?(?![a-z0-9]|\.\d)|x\s?\d(?!\d{3}))"
     )
 
@@ -228,6 +231,9 @@ def _distance(one: Gpu, other: Gpu) -> float:
 
 
 def is_consumer(gpu_model: str) -> bool:
-    return gpu_model.startswith(
-        ("RTX-2", "RTX-3", "RTX-4090", "RTX-408", "RTX-407", "RTX-406", "RTX-50", "TITAN")
-    ) and not ("Ada" in gpu_model)
+    return (
+        gpu_model.startswith(
+            ("RTX-2", "RTX-3", "RTX-4090", "RTX-408", "RTX-407", "RTX-406", "RTX-50", "TITAN")
+        )
+        and "Ada" not in gpu_model
+    )

@@ -12,20 +12,25 @@ from agent.reading.types import Intent
 _WEIGHTS = {"strong": 3.0, "clear": 2.5, "hint": 1.5}
 # Of two intents with the same weight the more special one is the main one.
 _ORDER: tuple[Intent, ...] = (
-    "claim", "naming", "buying", "interconnect", "region", "compare", "memory", "speed", "size", "cost", "lookup",
-    "troubleshoot", "howto",
+    "claim", "naming", "buying", "interconnect", "region", "compare", "memory", "speed", "size", "cost",
+    "lookup", "troubleshoot", "howto",
 )  # fmt: skip
 _WORKLOAD: tuple[Intent, ...] = ("memory", "size", "speed")
 _READABLE = re.compile(r"[a-z0-9一-鿿぀-ヿ가-힯а-яà-ÿ؀-ۿ]")
 _GREETING = re.compile(
-    r"^\W*(?:hi+|hello|hey|yo|你好|您好|哈喽|嗨|hola|good (?:morning|afternoon|evening|day)|早上?好|下午好|晚上好"
-    r"|在吗|在么|在不在?|有人吗|thanks?(?: you)?(?: (?:a lot|so much|very much))?|thx|多谢|谢谢(?:你|您|啦|了)?|感谢"
-    r"|ok(?:ay)?|好的|收到|明白了?|bye|再见|拜拜|nice|great|cool|棒|厉害|help|帮助|你(?:能|会)(?:做|干)?(?:什么|啥)"
+    r"^\W*(?:hi+|hello|hey|yo|你好|您好|哈喽|嗨|hola|good (?:morning|afternoon|evening|day)|早上?好|下午好"
+    r"|晚上好"
+    r"|在吗|在么|在不在?|有人吗|thanks?(?: you)?(?: (?:a lot|so much|very much))?|thx|多谢|谢谢(?:你|您|啦"
+    r"|了)?|感谢"
+    r"|ok(?:ay)?|好的|收到|明白了?|bye|再见|拜拜|nice|great|cool|棒|厉害|help|帮助|你(?:能|会)(?:做"
+    r"|干)?(?:什么|啥)"
     r"|what can you do)(?:\s*(?:there|啊|呀|呢|吗|[!.,~?]|你好|everyone|大家好|bot|助手|for me))*\W*$"
 )
 _RESET = re.compile(
-    r"^\W*(?:(?:我们|咱们?|那)?(?:重新(?:来|开始|问|算)(?:过|吧|[一1]次)?|重来(?:[一1]次|吧)?|从头(?:来|开始)(?:吧)?"
-    r"|清空(?:对话|历史|上下文)?|重置(?:对话|一?下)?|忘(?:掉|了)(?:前面|之前|刚才|上面)(?:的|说的)?(?:吧|内容)?"
+    r"^\W*(?:(?:我们|咱们?|那)?(?:重新(?:来|开始|问|算)(?:过|吧|[一1]次)?|重来(?:[一1]次|吧)?|从头(?:来"
+    r"|开始)(?:吧)?"
+    r"|清空(?:对话|历史|上下文)?|重置(?:对话|一?下)?|忘(?:掉|了)(?:前面|之前|刚才|上面)(?:的|说的)?(?:吧"
+    r"|内容)?"
     r"|换个(?:问题|话题)|不算了重来)|(?:please |let'?s |ok(?:ay)?,? )?(?:start (?:over|again|fresh|anew)"
     r"|reset(?: (?:everything|the conversation|chat|all))?|forget (?:everything|all that|that|it"
     r"|what i said|the above)"
@@ -40,8 +45,8 @@ _ON_OFFER = re.compile(
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
 # Topics that guides are about, whatever hardware is named beside them.
 _GUIDE_TOPICS = frozenset({
-    "driver", "cuda", "pytorch", "docker", "image", "install", "monitoring", "mig", "cgpu", "terraform", "security_group",
-    "utilisation", "profiling", "resize", "migration", "autoscale", "download",
+    "driver", "cuda", "pytorch", "docker", "image", "install", "monitoring", "mig", "cgpu", "terraform",
+    "security_group", "utilisation", "profiling", "resize", "migration", "autoscale", "download",
 })  # fmt: skip
 # Premises that a question often touches without asserting them: alone they make no claim.
 _ASSERTED_ONLY = re.compile(
@@ -51,9 +56,9 @@ _ASSERTED_ONLY = re.compile(
                             r"|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
 # Premises that need correcting whatever else is asked.
 _ALWAYS = {
-    "g6_not_gpu", "phantom_family", "host_memory_is_not_vram", "spot_discontinued", "wrong_family_architecture",
-    "wrong_family_gpu", "claim-001", "claim-025", "claim-026", "claim-029", "claim-030", "claim-034", "claim-035",
-    "claim-036", "claim-055", "claim-082", "claim-084",
+    "g6_not_gpu", "phantom_family", "host_memory_is_not_vram", "spot_discontinued",
+    "wrong_family_architecture", "wrong_family_gpu", "claim-001", "claim-025", "claim-026", "claim-029",
+    "claim-030", "claim-034", "claim-035", "claim-036", "claim-055", "claim-082", "claim-084",
 }  # fmt: skip
 
 
@@ -222,9 +227,9 @@ def _by_premise(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         weights["claim"] = 8
     elif seen.claims and asserted:
         weights["claim"] = 4 if asks_for_plan else 9
-    elif doubtful and special["confirm"].search(text):
-        weights["claim"] = 4
-    elif seen.claims and max(weights.values(), default=0.0) < 2.5 and special["confirm"].search(text):
+    elif (doubtful and special["confirm"].search(text)) or (
+        seen.claims and max(weights.values(), default=0.0) < 2.5 and special["confirm"].search(text)
+    ):
         weights["claim"] = 4
     elif asserted and (seen.hardware or seen.topics):
         weights["claim"] = 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agent.reading.numerals import NUM, SCALE, number
-from agent.reading.words import Found, Words
+from agent.reading.words import Found, Value, Words
 
 _N = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
 _RANGE = rf"(?:{NUM}\s*(?:-|~|到|至|to|or|或)\s*)?{_N}"
@@ -18,13 +18,15 @@ def _patterns(*texts: str) -> tuple[re.Pattern[str], ...]:
 
 # Order matters within a field: the first pattern that matches wins, and takes its words.
 _INPUT = _patterns(
-    rf"(?:输入|prompts?|inputs?|提示词?)(?:长度|约|大概|平均|是|为|of|length|about|around|avg|average|tokens?|:"
+    rf"(?:输入|prompts?|inputs?|提示词?)(?:长度|约|大概|平均|是|为|of|length|about|around|avg|average"
+    rf"|tokens?|:"
     rf"|=|\s)*{_N}(?:{_TOKENS})?",
     rf"{_N}\s*(?:{_TOKENS})?(?:的)?\s*(?:输入|prompts?|inputs?\b|in\b(?!\s*(?:the|a|china|hangzhou"
     rf"|shanghai|total))|入)",
 )
 _OUTPUT = _patterns(
-    rf"(?:输出|生成|回复|completions?|outputs?|generat(?:e|ing)|回答)(?:长度|约|大概|平均|是|为|of|length|about"
+    rf"(?:输出|生成|回复|completions?|outputs?|generat(?:e|ing)|回答)(?:长度|约|大概|平均|是|为|of|length"
+    rf"|about"
     rf"|around|avg|average|tokens?|:|=|\s)*{_N}(?!\s*(?:张|段|个视频|images?|条"
     rf"|tok(?:en)?s?/s))(?:{_TOKENS})?",
     rf"{_N}\s*(?:{_TOKENS})?(?:的)?\s*(?:输出|completions?|outputs?\b|answers?\b|repl(?:y|ies)\b"
@@ -34,10 +36,12 @@ _CONTEXT = _patterns(
     rf"(?:max[-_\s]?model[-_\s]?len(?:gth)?|context[-_\s]?(?:length|window|size|len)?|n_ctx"
     rf"|num_ctx|ctx|上下文(?:长度|窗口)?|窗口|max[-_\s]?seq(?:uence)?[-_\s]?len(?:gth)?)"
     rf"[^\d.,;¦]{{0,14}}{_N}(?![\d.]*\s*(?:gb|gib|元|块|并发|users?|人|concurrent|tok(?:en)?s?/s))",
-    rf"{_N}\s*(?:{_TOKENS})?\s*(?:的|长)?\s*(?:上下文|context|ctx|窗口|长文本|长度|seq(?:uence)?(?:\slen)?|window|长文|文档)",
-    rf"(?P<n>(?:4|8|16|32|64|128|200|256|512))\s?(?P<scale>k)(?![a-z0-9])",
-    rf"(?<![a-z])(?P<n>1)\s?(?P<scale>m)\s*(?:tokens?|context|上下文)",
-    rf"{_N}{_TOKENS}(?!\s*(?:/|per|每|的?数据|语料|dataset|corpus|total|budget|训练|预训练|of (?:data|text)))",
+    rf"{_N}\s*(?:{_TOKENS})?\s*(?:的|长)?\s*(?:上下文|context|ctx|窗口|长文本|长度|seq(?:uence)?(?:\slen)?"
+    rf"|window|长文|文档)",
+    r"(?P<n>(?:4|8|16|32|64|128|200|256|512))\s?(?P<scale>k)(?![a-z0-9])",
+    r"(?<![a-z])(?P<n>1)\s?(?P<scale>m)\s*(?:tokens?|context|上下文)",
+    rf"{_N}{_TOKENS}(?!\s*(?:/|per|每|的?数据|语料|dataset|corpus|total|budget|训练|预训练|of (?:data"
+    rf"|text)))",
 )
 _SEQUENCE = _patterns(
     rf"(?:cutoff(?:[-_\s]?len(?:gth)?)?|max[-_\s]?length|seq(?:uence)?[-_\s]?(?:len(?:gth)?)?"
@@ -54,12 +58,14 @@ _CONCURRENCY = _patterns(
     rf"(?:batch(?:[-_\s]?size)?|bs)\s*(?:of|=|:|是|为)?\s*{_N}(?!\s*(?:gb|k\b))",
 )
 _USERS = _patterns(
-    rf"(?:日活|dau|daily active users?|月活|mau|注册用户|用户(?:数|量)?)(?:约|大概|大约|是|为|有|of|about|around|~|:"
+    rf"(?:日活|dau|daily active users?|月活|mau|注册用户|用户(?:数|量)?)(?:约|大概|大约|是|为|有|of|about"
+    rf"|around|~|:"
     rf"|=|\s)*{_N}(?!\s*(?:元|块|并发))",
     rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名)?\s*(?:\w{{0,10}}\s)?(?:dau|日活|daily active"
     rf"|users?(?![a-z])|employees|people|colleagues|developers|engineers|customers|students"
     rf"|teammates|staff|person)",
-    rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名|号)?\s*(?:人(?!民|工|脸|像)|用户|同事|员工|开发者|学生|客户|客服|程序员|老师|研发|医生"
+    rf"{_RANGE}\s*(?:多|来|几)?\s*(?:个|位|名|号)?\s*(?:人(?!民|工|脸|像)|用户|同事|员工|开发者|学生|客户"
+    rf"|客服|程序员|老师|研发|医生"
     rf"|(?:工程|设计|律|教|分析)师|坐席)",
 )
 _RATE = _patterns(
@@ -77,7 +83,8 @@ _RATE_PER = (
         rf"{_N}\s*(?:次|个)?\s*(?:requests?|reqs?|请求|queries|calls?|messages?|questions?|conversations?"
         rf"|次)\s*(?:/|per\s|a\s|each\s|every\s|每)\s*(?:day|天|日)"), 86400.0),
     (re.compile(
-        rf"(?:每天|1天|每日|日均|daily)\s*(?:就|约|大概|大约|有|of|about)*\s*{_N}\s*(?:多)?\s*(?:个|次|条)?\s*(?:请求|调用"
+        rf"(?:每天|1天|每日|日均|daily)\s*(?:就|约|大概|大约|有|of|about)*\s*{_N}\s*(?:多)?\s*(?:个|次"
+        rf"|条)?\s*(?:请求|调用"
         rf"|次|问答|对话|requests?|queries|提问|消息)"), 86400.0),
     (re.compile(rf"{_N}\s*(?:requests?|请求|calls?|次)\s*(?:/|per\s|an?\s|每)\s*(?:hour|小时|h\b)"), 3600.0),
     (re.compile(rf"(?:每小时)\s*{_N}\s*(?:个|次)?\s*(?:请求|调用|次)"), 3600.0),
@@ -86,7 +93,8 @@ _MS = r"(?P<unit>ms|毫秒|s(?:ec(?:onds?)?)?(?![a-z])|秒)"
 _TTFT = _patterns(
     rf"(?:ttft|first[-\s]token(?:\slatency)?|time to first token|首\s?(?:token|字|包)(?:延迟|时延|时间"
     rf"|响应)?|首响)[^\d;¦]{{0,14}}{_N}\s*{_MS}",
-    rf"{_N}\s*{_MS}\s*(?:内|以内|之内)?\s*(?:的)?\s*(?:ttft|first[-\s]token|to first token|首\s?(?:token|字|包)|出首字)",
+    rf"{_N}\s*{_MS}\s*(?:内|以内|之内)?\s*(?:的)?\s*(?:ttft|first[-\s]token|to first token|首\s?(?:token|字"
+    rf"|包)|出首字)",
 )
 _TPOT = _patterns(
     rf"(?:tpot|itl|inter[-\s]token(?:\slatency)?|每(?:个)?token(?:延迟|时延)?)[^\d;¦]{{0,10}}{_N}\s*{_MS}",
@@ -111,7 +119,10 @@ _ITEMS = (
     ("image", r"张图?片?|images?|pictures?|幅|图"),
     ("clip", r"clips?|videos?|个视频|段视频|条视频|部"),
     ("page", r"页|pages?"),
-    ("audio_hour", r"(?:个)?(?:小时|hours?)\s?(?:的)?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?)"),
+    (
+        "audio_hour",
+        r"(?:个)?(?:小时|hours?)\s?(?:的)?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?)",
+    ),
     ("document", r"篇|份文档|docs?|documents?|articles?|条文本|rows|records"),
 )  # fmt: skip
 _DAY = (
@@ -162,7 +173,7 @@ def _take(words: Words, patterns: tuple[re.Pattern[str], ...]) -> re.Match[str] 
     return None
 
 
-def _found(words: Words, field: str, value: object, match: re.Match[str], sure: float = 0.9) -> Found:
+def _found(words: Words, field: str, value: Value, match: re.Match[str], sure: float = 0.9) -> Found:
     text = words.said(*match.span())
     return Found(field, value, sure * (0.6 if "几" in text else 1.0), text)
 

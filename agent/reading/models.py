@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 from agent.reading.types import Mention
-from agent.reading.words import Words
+from agent.reading.words import Found, Words
 from knowledge.catalog import Catalog
 from knowledge.names import strip_quantization
 from knowledge.rows import Model
@@ -17,66 +17,52 @@ _TOKEN = re.compile(r"[a-z]+|\d+(?:\.\d+)*|[一-鿿]|\.(?=[a-z0-9])")
 _GAP = re.compile(r"[\s_\-·/:']{0,2}")
 _LONGEST = 16  # tokens in a name
 _TAIL = re.compile(
-    r"(?:[-_ ](?:instruct|chat|it|hf|base|awq|gptq|int[48]|fp8|bf16|fp16|gguf|q\d\w*|4bit|8bit"
-    r"|bnb|nvfp4|mxfp4|dynamic"
-    r"|distill|preview|v\d(?:\.\d)?))+(?![a-z0-9])"
+    r"(?:[-_ ](?:instruct|chat|it|hf|base|awq|gptq|int[48]|fp8|bf16|fp16|gguf|q\d\w*|4bit|8bit|bnb|nvfp4"
+    r"|mxfp4"
+    r"|dynamic|distill|preview|v\d(?:\.\d)?))+(?![a-z0-9])"
 )
 # Aliases that are also words of everyday language: a model only beside a word that says so.
-_COMMON = {
-    "clip",
-    "swin",
-    "sana",
-    "bloom",
-    "inkling",
-    "chroma",
-    "r1",
-    "mimo",
-    "moonlight",
-    "jamba",
-    "vits",
-    "base",
-}
+_COMMON = {"clip", "swin", "sana", "bloom", "inkling", "chroma", "r1", "mimo", "moonlight", "jamba", "vits"}
 _MODEL_NEAR = re.compile(
     r"模型|model|deepseek|ds|满血|部署|deploy|serve|embedding|vit|llm|671b|蒸馏|distill|推理"
 )
-SIZE = re.compile(
+_TOOLKITS = ("funasr", "paddleocr")  # names of a model and of the toolkit around others
+_BIG_ONE = re.compile(r"大的|大号|最大|big(?:ger|gest)?|large(?:r|st)?")
+_SMALL_ONE = re.compile(r"小的|小号|最小|small(?:er|est)?|tiny|mini")
+_SIZE = re.compile(
     r"(?<![\d.a-z])(\d{1,4}(?:\.\d{1,3})?)\s?b(?:illion)?(?![a-z0-9/])(?:[-_ ]?a(\d{1,3}(?:\.\d)?)b)?"
 )
-_SIZE_WORDS = (
+_SIZE_IN_WORDS = (
     (
         re.compile(
-            r"(\d{1,4}(?:\.\d+)?)\s*(百万|千万|亿|十亿|百亿|千亿)\s*(?:级别?|规模)?(?:的)?\s*(?:参数|模型)"
+            r"(\d{1,4}(?:\.\d+)?)\s*(百万|千万|亿|十亿|百亿|千亿)\s*(?:级别?|规模)?的?\s*(?:参数|模型)"
         ),
-        None,
+        {"百万": 1e-3, "千万": 1e-2, "亿": 0.1, "十亿": 1.0, "百亿": 10.0, "千亿": 100.0},
     ),
-    (re.compile(r"(?<![\d.a-z])(\d{2,4})\s*m(?:illion)?[\s-](?:params?|parameters?|参数|model)"), 1e-3),
-    (re.compile(r"(\d{1,4}(?:\.\d+)?)\s*(?:billion|bn)[\s-](?:params?|parameters?|model)"), 1.0),
+    (
+        re.compile(
+            r"(?<![\d.a-z])(\d{1,4}(?:\.\d+)?)\s*(m|million|billion|bn)[\s-](?:params?|parameters?|参数"
+            r"|model)"
+        ),
+        {"m": 1e-3, "million": 1e-3, "billion": 1.0, "bn": 1.0},
+    ),
 )
 _UNKNOWN = re.compile(
     r"(?<![a-z0-9./-])([a-z][a-z0-9.]{1,20}(?:-[a-z]{1,12})?)[-_](\d{1,4}(?:\.\d{1,2})?)b(?![a-z0-9])"
 )
 _NOT_NAMES = {
-    "batch",
-    "the",
-    "a",
-    "bf",
-    "int",
-    "fp",
-    "sub",
-    "multi",
-    "dense",
-    "moe",
-    "llm",
-    "lora",
-    "qlora",
-    "model",
-}
+    "batch", "the", "a", "bf", "int", "fp", "sub", "multi", "dense", "moe", "llm", "lora", "qlora", "model",
+}  # fmt: skip
 _NOT_PARAMETERS = re.compile(r"\s*(?:个|of)?\s*(?:tokens?|token|字|语料|rows|samples|docs|条|requests)")
+# The model that a bare maker's name means on a full machine: its flagship carries that name.
+_FLAGSHIPS = {"deepseek": "deepseek-ai/DeepSeek-R1"}
+_FULL_MACHINE = 8
+_UNMISTAKABLE_B = 100.0  # from this size on, one number often stands for one model ("671b", "405b")
 
 
 @dataclass(frozen=True)
 class NameIndex:
-    """Every way to write a model: `names` by squashed form, `stems` (names without size) by squashed form."""
+    """Every way to write a model: `names` by squashed form; `stems`, names without size, to size and id."""
 
     names: dict[str, str]
     stems: dict[str, dict[float, str]]
@@ -90,64 +76,48 @@ def squash(name: str) -> str:
 
 @lru_cache(maxsize=4)
 def name_index(catalog: Catalog) -> NameIndex:
-    names: dict[str, str] = {}
-    stems: dict[str, dict[float, str]] = {}
-    by_id = {row.model_id: row for row in catalog.models}
+    """The names of a catalog's models; built once, some 50 ms."""
+    index = NameIndex({}, {}, {row.model_id: row for row in catalog.models})
     for row in reversed(catalog.models):
         for name in (row.model_id, row.model_id.rsplit("/", 1)[-1], row.display_name, *row.aliases):
-            _add(names, stems, name, row)
+            for variant in _variants(name.lower()):
+                _add(index, variant, row.model_id)
     for alias in catalog.model_aliases:
         if alias.model_id and re.fullmatch(r"[\w./ -]+", alias.alias):
             base = strip_quantization(alias.alias)[0]
             for name in (alias.alias, base, base.rsplit("/", 1)[-1]):
                 if len(squash(name)) > 3:
-                    names.setdefault(squash(name), alias.model_id)
-    return NameIndex(names, stems, by_id)
+                    index.names.setdefault(squash(name), alias.model_id)
+    return index
 
 
-def _add(names: dict[str, str], stems: dict[str, dict[float, str]], name: str, row: Model) -> None:
-    for variant in _variants(name):
-        key = squash(variant)
-        if key and not re.fullmatch(r"[\d.]+b?", key):
-            names[key] = row.model_id
-        sized = re.match(
-            r"^(.*?[a-z0-9一-鿿代])[\s_-]*(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)b(?![a-z])", variant.lower()
-        )
-        if sized and len(squash(sized[1])) > 1 and "/" not in variant:
-            stems.setdefault(squash(sized[1]), {})[float(sized[2])] = row.model_id
+def _add(index: NameIndex, name: str, model_id: str) -> None:
+    key = squash(name)
+    if key and not re.fullmatch(r"[\d.]+b?", key):
+        index.names[key] = model_id
+    sized = re.match(r"^(.*?[a-z0-9一-鿿])[\s_-]*(?<![\d.])(\d{1,4}(?:\.\d{1,2})?)b(?![a-z])", name)
+    if sized and "/" not in name and len(squash(sized[1])) > 1:
+        index.stems.setdefault(squash(sized[1]), {})[float(sized[2])] = model_id
 
 
-def _variants(name: str) -> list[str]:
+def _variants(name: str) -> Iterator[str]:
     """A name with the short forms that people use for its maker and its distillations."""
-    low = name.lower()
-    found = [low]
-    if low.startswith("deepseek-r1-distill-"):
-        rest = re.sub(r"^deepseek-r1-distill-(?:qwen|llama)-", "", low)
-        found += [
-            f"{head} {word} {rest}"
-            for head in ("deepseek", "deepseek r1", "r1")
-            for word in ("distill", "蒸馏", "蒸馏版")
-        ]
-        found += [low.removeprefix("deepseek-")]
+    yield name
+    if distilled := re.match(r"deepseek-r1-distill-((?:qwen|llama)-(.+))", name):
+        yield f"r1-distill-{distilled[1]}"
+        for head in ("deepseek", "deepseek r1", "r1"):
+            yield from (f"{head} {word} {distilled[2]}" for word in ("distill", "蒸馏", "蒸馏版"))
     for long, short in (
-        ("通义千问", "千问"),
-        ("通义万相", "万相"),
-        ("千问", "qwen"),
-        ("万相", "wan"),
-        ("meta-llama-", "llama-"),
-    ):
-        if low.startswith(long):
-            found += _variants(short + low.removeprefix(long))
-    if low.startswith("wan2.1-t2v-"):
-        found += [low.replace("wan2.1-t2v-", "wan "), low.replace("wan2.1-t2v-", "万相")]
-    if low in ("deepseek-r1", "deepseek-v3"):
-        found += [
-            f"{low} 671b",
-            low.removeprefix("deepseek-") + " 671b",
-            f"ds {low.removeprefix('deepseek-')}",
-        ]
-    if low == "deepseek-r1":
-        found += [
+        ("通义千问", "千问"), ("通义万相", "万相"), ("千问", "qwen"), ("万相", "wan"),
+        ("meta-llama-", "llama-"), ("wan2.1-t2v-", "wan "), ("wan2.1-t2v-", "万相"),
+    ):  # fmt: skip
+        if name.startswith(long):
+            yield from _variants(short + name.removeprefix(long))
+    if name in ("deepseek-r1", "deepseek-v3"):
+        short = name.removeprefix("deepseek-")
+        yield from (f"{name} 671b", f"{short} 671b", f"ds {short}")
+    if name == "deepseek-r1":
+        yield from (
             "r1",
             "deepseek 671b",
             "满血版deepseek",
@@ -155,98 +125,74 @@ def _variants(name: str) -> list[str]:
             "满血版",
             "满血r1",
             "deepseek-r1满血版",
-            "r1 满血",
-        ]
-    return found
+        )
 
 
 def find_models(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
     """Model names of a turn in order, known, of a known family, or unknown; takes their words."""
     index = name_index(catalog)
-    found = _named(words, index)
-    found += _by_stem(words, index, catalog)
-    found += _unknown(words, catalog)
+    found = [*_named(words, index), *_by_stem(words, index), *_unknown(words, catalog)]
     return sorted(found, key=lambda item: item[0])
+
+
+def _names_in(text: str, names: Container[str]) -> Iterator[tuple[int, int, str]]:
+    """Start, end and key of each name, the longest from every place, without overlap."""
+    tokens = [match.span() for match in _TOKEN.finditer(text)]
+    place = 0
+    for at, (start, _) in enumerate(tokens):
+        if start < place or (start and text[start - 1].isascii() and text[start - 1].isalnum()):
+            continue
+        key, end, best = "", start, None
+        for token_start, token_end in tokens[at : at + _LONGEST]:
+            if not _GAP.fullmatch(text, end, token_start):
+                break
+            key, end = key + text[token_start:token_end], token_end
+            inside = text[end : end + 1].isascii() and text[end : end + 1].isalnum()
+            if key in names and not (text[end - 1].isascii() and inside):
+                best = (start, end, key)
+        if best:
+            place = best[1]
+            yield best
 
 
 def _named(words: Words, index: NameIndex) -> list[tuple[int, Mention]]:
     text = words.free
-    tokens = [(match.start(), match.end()) for match in _TOKEN.finditer(text)]
     found: list[tuple[int, Mention]] = []
-    place = 0
-    for at, (start, _) in enumerate(tokens):
-        if start < place or (start and text[start - 1].isascii() and text[start - 1].isalnum()):
-            continue
-        best = _longest(text, tokens, at, index)
-        if best is None:
-            continue
-        end, key = best
-        near = text[max(0, start - 30) : end + 30]
-        if key in _COMMON and not _MODEL_NEAR.search(near.replace(text[start:end], " ", 1)):
+    for start, end, key in _names_in(text, index.names):
+        around = text[max(0, start - 30) : start] + " " + text[end : end + 30]
+        if key in _COMMON and not _MODEL_NEAR.search(around):
             continue
         tail = _TAIL.match(text, end)
-        whole = tail.end() if tail else end
-        name = index.names[key]
-        found.append((start, Mention(kind="model", text=words.said(start, whole), name=name)))
-        # The tail stays readable: it may say the precision ("-AWQ").
-        words.take(start, end)
-        place = end
+        said = words.said(start, tail.end() if tail else end)
+        found.append((start, Mention(kind="model", text=said, name=index.names[key])))
+        words.take(start, end)  # the tail stays readable: it may say the precision ("-AWQ")
     return found
 
 
-def _longest(text: str, tokens: list[tuple[int, int]], at: int, index: NameIndex) -> tuple[int, str] | None:
-    """The longest run of tokens from `at` that is a model's name: its end and key."""
-    key = ""
-    best: tuple[int, str] | None = None
-    last = tokens[at][0]
-    for start, end in tokens[at : at + _LONGEST]:
-        if not _GAP.fullmatch(text, last, start):
-            break
-        key += text[start:end]
-        last = end
-        follower = text[end : end + 1]
-        ends = not text[end - 1].isascii() or not (follower.isascii() and follower.isalnum())
-        if ends and key in index.names:
-            best = (end, key)
-    return best
-
-
-def _by_stem(words: Words, index: NameIndex, catalog: Catalog) -> list[tuple[int, Mention]]:
+def _by_stem(words: Words, index: NameIndex) -> list[tuple[int, Mention]]:
     """A family and a size that stand apart: "千问2.5 的 72b", "the 8b of llama 3"."""
     text = words.free
-    tokens = [(match.start(), match.end()) for match in _TOKEN.finditer(text)]
     found: list[tuple[int, Mention]] = []
-    stems = NameIndex({key: key for key in index.stems if len(key) > 2}, {}, {})
-    place = 0
-    for at, (start, _) in enumerate(tokens):
-        if start < place or (start and text[start - 1].isascii() and text[start - 1].isalnum()):
+    for start, end, key in _names_in(text, index.stems):
+        if len(key) < 3:
             continue
-        best = _longest(text, tokens, at, stems)
-        if best is None:
-            continue
-        end, key = best
-        place = end
         sizes = index.stems[key]
         size = _size_for(text, start, end, sizes)
-        name = sizes[float(size[1])] if size else ""
         said = words.said(start, end) + (f" {size[0].strip()}" if size else "")
-        near = tuple(f"{_display(catalog, index, sizes[value])}" for value in sorted(sizes)[:8])
-        kind: Literal["model", "unsized_model"] = "model" if name else "unsized_model"
-        found.append((start, Mention(kind=kind, text=said, name=name or said, near=() if name else near)))
         words.take(start, end)
         if size:
+            found.append((start, Mention(kind="model", text=said, name=sizes[float(size[1])])))
             words.take(size.start(), size.end())
+        else:
+            near = tuple(index.by_id[sizes[value]].display_name for value in sorted(sizes)[:8])
+            found.append((start, Mention(kind="unsized_model", text=said, name=said, near=near)))
     return found
 
 
-def _size_for(text: str, start: int, end: int, sizes: dict[float, str]) -> re.Match[str] | None:
+def _size_for(text: str, start: int, end: int, sizes: Iterable[float]) -> re.Match[str] | None:
     """The nearest size of the turn that this family has, after the name before it."""
-    fitting = [match for match in SIZE.finditer(text) if float(match[1]) in sizes]
+    fitting = [match for match in _SIZE.finditer(text) if float(match[1]) in sizes]
     return min(fitting, key=lambda match: (match.start() < start, abs(match.start() - end)), default=None)
-
-
-def _display(catalog: Catalog, index: NameIndex, model_id: str) -> str:
-    return index.by_id[model_id].display_name
 
 
 def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
@@ -254,42 +200,69 @@ def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
     for match in _UNKNOWN.finditer(words.free):
         if match[1] in _NOT_NAMES or _NOT_PARAMETERS.match(words.free, match.end()):
             continue
-        near = tuple(catalog.near_models(match[0], 3))
         said = words.said(*match.span())
+        near = tuple(catalog.near_models(match[0], 3))
         found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
-        # The size stays readable, so that the question can be answered by it.
-        words.take(match.start(), match.start(2))
+        words.take(match.start(), match.start(2))  # by its size the question can be answered
     return found
 
 
-def find_params_b(words: Words, index: NameIndex) -> tuple[float, str] | None:
+def settle_sizes(
+    models: list[tuple[int, Mention]], words: Words, gpu_count: int, catalog: Catalog
+) -> list[tuple[int, Mention]]:
+    """Sizes that the words around a family tell: "Wan, the big one"; a bare "DeepSeek" on a full machine."""
+    settled: list[tuple[int, Mention]] = []
+    for start, mention in models:
+        name = mention.text.lower()
+        if name in _TOOLKITS and len(models) > 1:
+            continue
+        if mention.kind == "unsized_model":
+            after = words.plain[start : start + 24]
+            known = [row.model_id for row in (catalog.find_model(near) for near in mention.near) if row]
+            meant = _FLAGSHIPS.get(name, "") if gpu_count >= _FULL_MACHINE else ""
+            if known and _BIG_ONE.search(after):
+                meant = known[-1]
+            elif known and _SMALL_ONE.search(after):
+                meant = known[0]
+            mention = Mention(kind="model", text=mention.text, name=meant) if meant else mention
+        settled.append((start, mention))
+    return settled
+
+
+def find_params_b(words: Words) -> tuple[float, str] | None:
     """The first parameter count of a turn in 1e9, and the words; "10B tokens" is none."""
-    for match in SIZE.finditer(words.free):
+    for match in _SIZE.finditer(words.free):
         value = float(match[1])
         if 0 < value <= 5000 and not _NOT_PARAMETERS.match(words.free, match.end()):
-            words.take(match.start(), match.end())
+            words.take(*match.span())
             return value, words.said(*match.span())
-    for pattern, scale in _SIZE_WORDS:
-        if words_match := pattern.search(words.free):
-            factor = scale or _CHINESE_SIZES[words_match[2]]
-            words.take(*words_match.span())
-            return float(words_match[1]) * factor, words.said(*words_match.span())
+    for pattern, scales in _SIZE_IN_WORDS:
+        if in_words := pattern.search(words.free):
+            words.take(*in_words.span())
+            return float(in_words[1]) * scales[in_words[2]], words.said(*in_words.span())
     return None
 
 
-_CHINESE_SIZES = {"百万": 1e-3, "千万": 1e-2, "亿": 0.1, "十亿": 1.0, "百亿": 10.0, "千亿": 100.0}
+def model_slots(model: Mention | None, params: tuple[float, str] | None, index: NameIndex) -> Iterator[Found]:
+    """The named model, else the size; from 100 B on also the one model that has it."""
+    if model:
+        yield Found("model", model.name, 0.95, model.text)
+    elif params:
+        value, text = params
+        yield Found("params_b", value, 0.9, text)
+        if name := _only_model_of_size(value, index):
+            yield Found("model", name, 0.6, text)
 
 
-def only_model_of_size(params_b: float, index: NameIndex) -> str:
-    """The model that a size of 100 B and more stands for ("671b"), when one family alone has it; else ""."""
-    if params_b < 100:
+def _only_model_of_size(params_b: float, index: NameIndex) -> str:
+    if params_b < _UNMISTAKABLE_B:
         return ""
     fitting = [
         row
         for row in index.by_id.values()
         if row.kind in ("llm", "moe-llm") and row.params_total_b and abs(row.params_total_b - params_b) < 1
     ]
-    if not fitting or len({(row.num_layers, row.hidden_size) for row in fitting}) > 1:
+    if len({(row.num_layers, row.hidden_size) for row in fitting}) != 1:
         return ""
-    preferred = [row for row in fitting if row.model_id == "deepseek-ai/DeepSeek-R1"]
-    return (preferred or fitting)[0].model_id
+    flagship = next((row for row in fitting if row.model_id in _FLAGSHIPS.values()), fitting[0])
+    return flagship.model_id

@@ -27,15 +27,19 @@ _SMALL = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 # What a Chinese numeral must stand before to be a number; "一样", "千问", "万相" are words.
 _UNIT = (
-    r"张|卡|块|台|个|人|条|天|日|周|月|年|小时|分钟|秒|并发|路|元|轮|倍|次|页|机|节点|用户|位|名|样本|篇|份|段"
-    r"|字|token|tokens|b(?![a-z])|g(?![a-z])|gb|对|核|线程|batch|qps|epoch|号|套|星期|礼拜|钟头|刀|美元|美金|毛"
+    r"张|卡|块|台|个|人|条|天|日|周|月|年|小时|分钟|秒|并发|路|元|轮|倍|次|页|机|节点|用户|位|名|样本|篇|份"
+    r"|段"
+    r"|字|token|tokens|b(?![a-z])|g(?![a-z])|gb|对|核|线程|batch|qps|epoch|号|套|星期|礼拜|钟头|刀|美元"
+    r"|美金|毛"
 )
 _CHINESE = re.compile(
     rf"(?<!第)(?:(?P<range>[一二两三四五六七八九])(?=[二两三四五六七八九](?:个|张|块|台|人|天|卡|路|条|次))"
-    rf"|(?P<vague>几|十几|上)(?P<vague_scale>十|百|千|万)?(?P<vague_unit>(?=\s*(?:多|来)?\s*(?:{_UNIT}|并发|请求)))"
+    rf"|(?P<vague>几|十几|上)(?P<vague_scale>十|百|千|万)?(?P<vague_unit>(?=\s*(?:多|来)?\s*(?:{_UNIT}|并发"
+    rf"|请求)))"
     rf"|(?P<number>[一二两俩三四五六七八九十百千][零〇一二两三四五六七八九十百千万亿]{{0,12}})"
     rf"(?P<unit>(?=\s*(?:多|来|几)?\s*(?:{_UNIT})))"
-    rf"|(?P<bare>[一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]{{0,10}}[十百千万亿][二三四五六七八九]?)(?!问|相|川|足|全|分)"
+    rf"|(?P<bare>[一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]{{0,10}}[十百千万亿][二三四五六七八九]?)(?!问"
+    rf"|相|川|足|全|分)"
     rf"|(?P<half>半)(?P<half_unit>(?=个?(?:天|日|月|年|小时|钟头)))"
     rf"|(?P<pair>双|单)(?P<pair_unit>(?=\s*(?:卡|张|块|机|路|节点))))"
 )
@@ -89,9 +93,11 @@ def _vague(word: str, scale: str | None) -> str | None:
     return str(size * (1 if word == "上" else 5))
 
 
-_ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-         "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]  # fmt: skip
-_TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    " seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _VALUES = {word: value for value, word in enumerate(_ONES)} | {
     word: 10 * (value + 2) for value, word in enumerate(_TENS)
 }

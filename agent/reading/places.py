@@ -50,8 +50,8 @@ def find_regions(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
             continue
         found.append(_mention(words, match, names[match[0]]))
     for area, regions in _AREAS.items():
-        if match := re.search(area, words.free):
-            found += [_mention(words, match, region) for region in regions]
+        if wide := re.search(area, words.free):
+            found += [_mention(words, wide, region) for region in regions]
     if not found:
         found = _misspelt(words, names)
     for start, mention in found:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agent.reading.types import Mention
-from agent.reading.words import Words
+from agent.reading.words import Found, Words
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 
@@ -22,16 +23,19 @@ _NAME = re.compile(
 )
 _CANONICAL = {
     "半精度": "fp16", "half precision": "fp16", "half-precision": "fp16", "单精度": "fp32", "双精度": "fp64",
-    "double precision": "fp64", "float8": "fp8", "hqq": "int4", "q5": "gguf-q5_k_m", "q6": "gguf-q6_k", "q8": "gguf-q8_0",
+    "double precision": "fp64", "float8": "fp8", "hqq": "int4", "q5": "gguf-q5_k_m", "q6": "gguf-q6_k",
+    "q8": "gguf-q8_0",
 }  # fmt: skip
 _KV_NEAR = re.compile(r"\bkv\b|kv\s?cache|缓存")
 _NO_QUANT = re.compile(
-    r"不(?:想|要|做|能|可以|用|接受)?(?:使用)?量化|非量化|未量化|无量化|别量化|不降精度|原(?:始)?精度|全精度|无损|(?:without|no"
+    r"不(?:想|要|做|能|可以|用|接受)?(?:使用)?量化|非量化|未量化|无量化|别量化|不降精度|原(?:始)?精度"
+    r"|全精度|无损|(?:without|no"
     r"|not?\s(?:want|use)|avoid(?:ing)?|non)[-\s](?:any\s)?"
     r"quanti[sz](?:ation|ed|ing)|un-?quanti[sz]ed|full[-\s]precision|don'?t\squanti[sz]e"
     r"|do\snot\squanti[sz]e|lossless"
 )
-_QUANT = re.compile(r"量化|quanti[sz]")
+_WIDE = ("bf16", "fp16", "fp32")
+_NO_WEIGHT_FORMAT = ("fp64", "mixed", "tf32")
 _DENIED_AFTER = re.compile(
     r"\s*(?:is\s|are\s)?(?:not?\s(?:possible|ok|okay|acceptable|allowed|an\soption)|不行|不可以|不接受"
     r"|不考虑|不能用|太差|won'?t\sdo|不要|isn'?t)"
@@ -43,62 +47,55 @@ _DENIED_BEFORE = re.compile(
 
 @dataclass(frozen=True)
 class PrecisionFound:
-    """What a turn says of precision: canonical names, "" where nothing is said."""
+    """What a turn says of precision. `names` holds every one, those that are no weight format too."""
 
     mentions: tuple[Mention, ...] = ()
-    weight: str = ""
-    weight_text: str = ""
-    kv: str = ""
-    allow_quantization: bool | None = None
+    names: tuple[str, ...] = ()
+    weight: Found | None = None
+    kv: Found | None = None
+    allow_quantization: Found | None = None
+
+    def slots(self) -> Iterable[Found]:
+        return [item for item in (self.weight, self.kv, self.allow_quantization) if item]
 
 
 def find_precisions(words: Words, catalog: Catalog) -> PrecisionFound:
     """All precision words of a turn; the first affirmed one is the weight precision."""
-    mentions: list[Mention] = []
-    weight = weight_text = kv = ""
-    denied_low = False
+    mentions: dict[str, Mention] = {}
+    names: dict[str, None] = {}
+    weight: Found | None = None
+    kv: Found | None = None
+    denied = ""
     text = words.plain
     for match in _NAME.finditer(text):
-        said = match[0].strip()
-        name = _canonical(said, catalog)
+        name, said = _canonical(match[0].strip(), catalog), words.said(*match.span())
         if not name:
             continue
-        is_kv = bool(_KV_NEAR.search(text[max(0, match.start() - 10) : match.end() + 8])) and name[:3] in (
-            "fp8",
-            "int",
-        )
-        negated = bool(
-            _DENIED_BEFORE.search(text[max(0, match.start() - 12) : match.start()])
-            or _DENIED_AFTER.match(text, match.end())
-        )
-        mentions.append(Mention(kind="precision", text=words.said(*match.span()), name=name, negated=negated))
+        head = text[max(0, match.start() - 12) : match.start()]
+        negated = bool(_DENIED_BEFORE.search(head) or _DENIED_AFTER.match(text, match.end()))
+        names[name] = None
+        if name in _NO_WEIGHT_FORMAT:
+            continue
+        mentions[name] = Mention(kind="precision", text=said, name=name, negated=negated)
+        near = text[max(0, match.start() - 10) : match.end() + 8]
         if negated:
-            denied_low |= name not in ("bf16", "fp16", "fp32", "fp64")
-        elif is_kv and not kv:
-            kv = "fp8" if name.startswith("fp8") else name.split("-")[0]
-        elif not weight and name not in ("fp64", "mixed", "tf32"):
-            weight, weight_text = name, words.said(*match.span())
-        elif weight in ("gptq-int4", "awq-int4", "gguf-q4_k_m") and name in (
-            "gptq-int4",
-            "awq-int4",
-            "gptq-int8",
-            "nf4",
-        ):
-            weight = _join(weight, name)
-    no_quant = _NO_QUANT.search(text)
-    allow = (
-        False
-        if no_quant or (denied_low and not weight)
-        else True
-        if weight and weight[:2] not in ("bf", "fp")
-        else None
-    )
-    return PrecisionFound(tuple(mentions), weight, weight_text, kv, allow)
+            denied = denied or ("" if name in _WIDE else said)
+        elif name[:3] in ("fp8", "int") and _KV_NEAR.search(near):
+            kv = kv or Found("kv_precision", name.split("-")[0], 0.9, said)
+        elif weight is None:
+            weight = Found("precision", name, 0.9, said)
+        elif weight.value == "gptq-int4" and name in ("gptq-int8", "int8-w8a8"):
+            weight = Found("precision", "gptq-int8", 0.9, said)  # "GPTQ int8"
+    return PrecisionFound(tuple(mentions.values()), tuple(names), weight, kv, _allowed(text, weight, denied))
 
 
-def _join(first: str, second: str) -> str:
-    """ "GPTQ 4bit" and "AWQ int4" say one thing: the method of the first word stands."""
-    return "gptq-int8" if first == "gptq-int4" and second.endswith("int8") else first
+def _allowed(text: str, weight: Found | None, denied: str) -> Found | None:
+    """Whether weights may be quantised: said outright, by denying a low format, or by naming one."""
+    if match := _NO_QUANT.search(text):
+        return Found("allow_quantization", False, 0.9, match[0])
+    if weight is not None and weight.value not in _WIDE:
+        return Found("allow_quantization", True, 0.9, weight.text)
+    return Found("allow_quantization", False, 0.8, denied) if denied and weight is None else None
 
 
 def _canonical(said: str, catalog: Catalog) -> str:
@@ -112,8 +109,3 @@ def _canonical(said: str, catalog: Catalog) -> str:
         return catalog.precision(name).name
     except AdvisorError:
         return ""
-
-
-def wants_quantized(words: Words) -> bool:
-    """Whether a turn speaks of quantising without naming a format."""
-    return bool(_QUANT.search(words.plain)) and not _NO_QUANT.search(words.plain)

@@ -20,16 +20,19 @@ _DEADLINE = (
         rf"|less than|takes? at most)\s(?:about\s|the next\s)?{_AMOUNT}"
     ),
     re.compile(
-        rf"{_AMOUNT}\s*(?:之内|以内|内(?!存|网)|前(?=完成|交|跑)|搞定|跑完|训完|训练完|完成|要结果|deadline|交付|出结果|上线)"
+        rf"{_AMOUNT}\s*(?:之内|以内|内(?!存|网)|前(?=完成|交|跑)|搞定|跑完|训完|训练完|完成|要结果|deadline"
+        rf"|交付|出结果|上线)"
     ),
     re.compile(
-        rf"(?:限时|期限|deadline|必须在|要在|希望在|想)\s*{_AMOUNT}\s*(?:内|里|搞定|跑完|完成)?(?=.{{0,6}}(?:内|搞定|跑完|训完|完成|$))"
+        rf"(?:限时|期限|deadline|必须在|要在|希望在|想)\s*{_AMOUNT}\s*(?:内|里|搞定|跑完"
+        rf"|完成)?(?=.{{0,6}}(?:内|搞定|跑完|训完|完成|$))"
     ),
     re.compile(rf"{_AMOUNT}\s(?:deadline|from now|out\b|away)"),
 )
 _DURATION = (
     re.compile(
-        rf"(?:for|lasts?|takes?|run(?:s|ning)?|用|租|跑|训练?|持续|开|包|囤|连续|需要)\s*(?:about\s|around\s|大概"
+        rf"(?:for|lasts?|takes?|run(?:s|ning)?|用|租|跑|训练?|持续|开|包|囤|连续|需要)\s*(?:about\s"
+        rf"|around\s|大概"
         rf"|大约|约|个)*{_AMOUNT}(?!\s*(?:内|以内|之内|的?经验))"
     ),
     re.compile(
@@ -39,7 +42,8 @@ _DURATION = (
 _ONLY = re.compile(rf"(?<![/\d]){_AMOUNT}")
 _PER_DAY = (
     re.compile(
-        rf"(?:每天|1天|每日|一天|日均|daily)\s*(?:只|就|大概|大约|约|用|跑|开|需要|工作|运行|会|在)*\s*(?:{NUM}\s*(?:-|~"
+        rf"(?:每天|1天|每日|一天|日均|daily)\s*(?:只|就|大概|大约|约|用|跑|开|需要|工作|运行|会"
+        rf"|在)*\s*(?:{NUM}\s*(?:-|~"
         rf"|到)\s*)?(?P<n>{NUM})\s*(?:个)?\s*(?:小时|h(?![a-z])|hours?|钟头)"
     ),
     re.compile(
@@ -128,7 +132,7 @@ def find_duration(words: Words, loose: bool) -> Found | None:
     """How long the machine is wanted; `loose` also takes a bare span ("上海 A10 一年")."""
     for pattern in (*_DURATION, *((_ONLY,) if loose else ())):
         for match in pattern.finditer(words.free):
-            if _hours(match) > 0 and match["n"] not in ("a", "an") or pattern is not _ONLY:
+            if (_hours(match) > 0 and match["n"] not in ("a", "an")) or pattern is not _ONLY:
                 words.take(*match.span())
                 return Found("hours", _hours(match), 0.8, words.said(*match.span()))
     return None

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 MAX_CHARS = 6_000  # of prose per turn; longer questions are read up to here
 TAKEN = "¦"  # stands for a character that a finder has used
 
-_SAME = str.maketrans({"×": "x", "✕": "x", "✖": "x", "∗": "*", "〜": "~", "～": "~", "–": "-", "—": "-",
-                       "−": "-", "‐": "-", "‑": "-", "。": ".", "’": "'", "‘": "'", "“": '"', "”": '"'})  # fmt: skip
+_SAME = str.maketrans("×✕✖∗〜～–—−‐‑。’‘“”", "xxx*~~-----.''\"\"")
 
 
 @dataclass
@@ -72,12 +71,15 @@ class Words:
         return self.original[begin : max(stop, begin + 1)].strip()[:120]
 
 
+Value = str | int | float | bool | tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Found:
     """A value for one field as one turn states it."""
 
     field: str
-    value: object
+    value: Value
     confidence: float
     text: str
 

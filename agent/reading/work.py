@@ -27,7 +27,8 @@ _DATA_TOKENS = re.compile(rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的
 _DATA_NEAR = re.compile(r"训|train|数据|data|语料|corpus|epoch|微调|tun|全参|budget|chinchilla")
 _SAMPLES = (
     re.compile(
-        rf"{_COUNT}\s*(?:多|来)?\s*(?:条|对(?!话)|个?样本|samples?|examples?|rows?|pairs?|conversations|records"
+        rf"{_COUNT}\s*(?:多|来)?\s*(?:条|对(?!话)|个?样本|samples?|examples?|rows?|pairs?|conversations"
+        rf"|records"
         r"|instructions|组对话|问答对|组数据|份数据|篇数据)"
     ),
     re.compile(

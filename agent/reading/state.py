@@ -1,0 +1,196 @@
+"""The request as it stands after each turn: what a new turn adds, changes and drops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from agent.reading.models import name_index
+from agent.reading.money import as_budget
+from agent.reading.turn import TRAINING, Turn, is_job
+from agent.reading.types import Intent, Mention, Slot
+from agent.reading.words import Found
+from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError
+from tools.contracts.base import parse_request
+from tools.contracts.sizing import Budget, SizingRequest
+
+OF_MODEL = frozenset({"model", "params_b"})
+# Mentions of one group name the same kind of thing: a new one replaces the earlier ones.
+_GROUPS = {
+    "phantom_instance": "instance", "family": "instance", "phantom_family": "instance",
+    "unsized_model": "model", "unknown_model": "model", "unknown_gpu": "gpu",
+}  # fmt: skip
+_SIXTEEN_BIT = ("bf16", "fp16", "fp32")
+
+
+@dataclass
+class State:
+    """Slots of the request, values beside it, names and topics; `intent` is the standing question."""
+
+    slots: dict[str, Slot] = field(default_factory=dict)
+    beside: dict[str, Slot] = field(default_factory=dict)  # fields of Reading that are none of the request
+    mentions: list[Mention] = field(default_factory=list)
+    topics: list[str] = field(default_factory=list)
+    budget: Budget | None = None
+    intent: Intent | None = None
+
+    def value(self, name: str) -> object:
+        """What a slot says, or None."""
+        slot = self.slots.get(name) or self.beside.get(name)
+        return slot.value if slot else None
+
+    def knows(self, *names: str) -> bool:
+        return any(name in self.slots for name in names)
+
+    @property
+    def empty(self) -> bool:
+        return not self.slots and self.intent is None
+
+    def apply(self, turn: Turn, index: int, catalog: Catalog) -> tuple[str, ...]:
+        """Puts a turn's values into the state; the names of the slots that changed."""
+        before = {name: slot.value for name, slot in self.slots.items()}
+        self._models(turn, index, catalog)
+        if "gpu_wanted" in turn.found and "gpu_count" not in turn.found:
+            self.slots.pop("gpu_count", None)  # the count belonged to the card before
+        for item in turn.found.values():
+            if item.field not in OF_MODEL:
+                target = self.slots if item.field in SizingRequest.model_fields else self.beside
+                target[item.field] = slot_of(item, index)
+        self._gpus(turn)
+        self._task(turn, index)
+        self._precision(turn)
+        self._places_and_purchase(turn, index)
+        self._money(turn, index)
+        self._names(turn)
+        changed = [name for name, slot in self.slots.items() if before.get(name) != slot.value]
+        return (*changed, *(name for name in before if name not in self.slots))
+
+    def _models(self, turn: Turn, index: int, catalog: Catalog) -> None:
+        model, params = turn.found.get("model"), turn.found.get("params_b")
+        known = self.value("model")
+        unnamed = any(mention.kind in ("unsized_model", "unknown_model") for mention in turn.mentions)
+        if params and not model and not unnamed and isinstance(known, str):
+            sibling = _sibling(known, float(str(params.value)), catalog)
+            if sibling:  # "what about the 70b": the same family in another size
+                self.slots["model"] = Slot(value=sibling, confidence=0.8, turn=index, text=params.text)
+                return
+        if model or params or unnamed:
+            self.slots.pop("model", None)
+            self.slots.pop("params_b", None)
+        for item in (model, params):
+            if item:
+                self.slots[item.field] = slot_of(item, index)
+
+    def _gpus(self, turn: Turn) -> None:
+        """A card is either wanted or excluded; the latest word on it holds."""
+        for new, old in (("gpu_excluded", "gpu_wanted"), ("gpu_wanted", "gpu_excluded")):
+            said, standing = turn.found.get(new), self.slots.get(old)
+            if said is None or standing is None or not isinstance(standing.value, tuple):
+                continue
+            left = tuple(name for name in standing.value if name not in said.value)  # type: ignore[operator]
+            if left:
+                self.slots[old] = standing.model_copy(update={"value": left})
+            elif old not in turn.found:
+                self.slots.pop(old)
+
+    def _task(self, turn: Turn, index: int) -> None:
+        method = turn.found.get("method")
+        task, sure = turn.tasks[0] if turn.tasks else ("", 0.0)
+        if method and method.value in ("lora", "qlora") and task not in TRAINING:
+            task, sure = "finetune", 0.8
+        known = self.value("task")
+        if not task or (known is not None and sure < 0.6):
+            return
+        if known in TRAINING and task in ("inference", "embedding") and sure < 0.9:
+            return  # a passing word does not turn a training job into serving
+        self.slots["task"] = Slot(value=task, confidence=sure, turn=index, text=task)
+
+    def _precision(self, turn: Turn) -> None:
+        denied = {
+            mention.name for mention in turn.mentions if mention.kind == "precision" and mention.negated
+        }
+        allowed = turn.found.get("allow_quantization")
+        known = self.value("precision")
+        refused = allowed is not None and allowed.value is False and known not in _SIXTEEN_BIT
+        if known in denied or refused:
+            self.slots.pop("precision", None)
+
+    def _places_and_purchase(self, turn: Turn, index: int) -> None:
+        regions = tuple(dict.fromkeys(m.name for m in turn.mentions if m.kind == "region" and not m.negated))
+        if regions:
+            text = " ".join(mention.text for mention in turn.mentions if mention.kind == "region")
+            self.slots["regions"] = Slot(value=regions, confidence=0.95, turn=index, text=text)
+        if len(turn.purchases) == 1:  # several are compared, not chosen
+            purchase = turn.purchases[0]
+            self.slots["purchase"] = Slot(value=purchase, confidence=0.9, turn=index, text=purchase)
+
+    def _money(self, turn: Turn, index: int) -> None:
+        """A sum is a budget unless it is the price of something named, put up for confirmation."""
+        price = "price_stated" in turn.claims
+        limits = sorted(
+            (sum_ for sum_ in turn.amounts if sum_.cue or not price), key=lambda sum_: not sum_.cue
+        )
+        if limits:
+            budget, sure = as_budget(limits[0], is_job(turn, str(self.value("task"))))
+            if not limits[0].period and self.budget is not None:
+                budget = budget.model_copy(update={"period": self.budget.period})
+            text = limits[0].text
+        elif turn.factor and self.budget is not None:
+            amount = self.budget.amount * Decimal(str(turn.factor))
+            budget, sure, text = (
+                self.budget.model_copy(update={"amount": amount}),
+                0.9,
+                turn.words.original[:60],
+            )
+        else:
+            return
+        self.budget = budget
+        value = f"{budget.amount} {budget.currency} per {budget.period}"
+        self.slots["budget"] = Slot(value=value, confidence=sure, turn=index, text=text)
+
+    def _names(self, turn: Turn) -> None:
+        """Names of a kind replace the earlier ones of that kind: "what about an A10 then"."""
+        new = {_GROUPS.get(mention.kind, mention.kind) for mention in turn.mentions}
+        new |= {"model"} if "params_b" in turn.found else set()
+        kept = [mention for mention in self.mentions if _GROUPS.get(mention.kind, mention.kind) not in new]
+        self.mentions = list(dict.fromkeys([*kept, *turn.mentions]))
+        self.topics = list(dict.fromkeys([*turn.topics, *self.topics]))
+
+    def request(self) -> tuple[SizingRequest, dict[str, Slot]]:
+        """The slots as a request; a value out of its range is left out rather than failing the whole."""
+        good: dict[str, object] = {}
+        for name, slot in self.slots.items():
+            value = self.budget if name == "budget" else slot.value
+            if _valid(name, value):
+                good[name] = value
+        return parse_request(SizingRequest, good), {name: self.slots[name] for name in good}
+
+
+def slot_of(item: Found, index: int) -> Slot:
+    return Slot(value=item.value, confidence=round(item.confidence, 2), turn=index, text=item.text)
+
+
+def _sibling(model_id: str, params_b: float, catalog: Catalog) -> str:
+    """The model of the same family and kind in another size, or ""."""
+    known = name_index(catalog).by_id.get(model_id)
+    if known is None:
+        return ""
+    fitting = [
+        row
+        for row in catalog.models
+        if (row.family, row.kind) == (known.family, known.kind)
+        and row.params_total_b
+        and abs(row.params_total_b - params_b) <= max(0.8, 0.06 * params_b)
+    ]
+    # Of "Qwen2.5-7B", "Qwen2.5-Coder-7B", "Qwen2.5-7B-1M" the one that is named as the known one.
+    fitting.sort(key=lambda row: row.model_id.count("-") != known.model_id.count("-"))
+    return fitting[0].model_id if fitting else ""
+
+
+def _valid(name: str, value: object) -> bool:
+    try:
+        parse_request(SizingRequest, {name: value})
+    except AdvisorError:
+        return False
+    return True
