@@ -16,6 +16,7 @@ from ui.page import build_page, mount_page
 def build_app(settings: Settings) -> FastAPI:
     """The whole application: settings, facts, index, model, agent, API, page."""
     advisor = open_advisor(settings)
+    advisor.warm()
     api = build_api(advisor, settings)
     return mount_page(api, build_page(advisor), root_path=settings.root_path)
 

@@ -62,12 +62,18 @@ class Advisor:
         if searcher is not None:
             tools.append(guide_tool(searcher))
         self._catalog = catalog
+        self._searcher = searcher
         self._deadline_s = deadline_s
         builtin = BuiltinChatModel(catalog=catalog, has_guides=searcher is not None)
         self._builtin = build_agent(builtin, tools)
         self._agent = build_agent(model, tools) if model is not None else None
         self._model_name = str(getattr(model, "model_name", "model")) if model is not None else BUILTIN
         self._breaker = Breaker()
+
+    def warm(self) -> None:
+        """Loads what the first question would wait for: the dictionary and the embedder of the guide search."""
+        if self._searcher is not None:
+            self._searcher.search("driver 驱动", "zh", 1)
 
     async def ask(self, messages: Iterable[object]) -> AsyncIterator[Event]:
         """Events of one answer, the last of them `Answer` or `Failed`. `messages` is the whole talk (see
@@ -169,7 +175,7 @@ class _Run:
         while True:
             # One deadline for the whole run; it must not span a `yield`, where other code runs.
             async with asyncio.timeout_at(ends):
-                part = await anext(parts, None)
+                part: Any = await anext(parts, None)
             if part is None:
                 return
             for update in part["data"].values():
