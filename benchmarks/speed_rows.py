@@ -18,7 +18,6 @@ _MODEL_FILES = {
     "phi-4-q4.gguf": "microsoft/phi-4",
     "Llama-3.3-70B-Instruct-Q4_K_M.gguf": "meta-llama/Llama-3.3-70B-Instruct",
 }
-_SHORT_NAMES = {"A16-16Q": "A16", "A40-16Q": "A40"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 
 from tools.throughput.coefficients import COEFFICIENTS, Engine
 from tools.throughput.gpu_shape import GpuShape
@@ -23,6 +24,7 @@ class Load:
     input_tokens: int
     output_tokens: int
     concurrency: float
+    limit: float = inf  # requests that memory holds at once over all replicas; more wait for a place
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,7 @@ def serve_steps(replica: Stepper, load: Load) -> Speed:
     """
     plan = replica.plan
     in_flight = max(1.0, load.concurrency / plan.replicas)
-    served = in_flight if replica.engine.batches else 1.0
+    served = min(in_flight, max(1.0, load.limit / plan.replicas)) if replica.engine.batches else 1.0
     if served < FEW and served != int(served):  # some replicas have one request more than others
         return _between(replica, load, int(served))
     state = _steady(replica, load, served)
@@ -124,18 +126,19 @@ def _steps(load: Load) -> float:
 def _steady(replica: Stepper, load: Load, served: float) -> _State:
     """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
     inputs, steps = max(1.0, float(load.input_tokens)), _steps(load)
+    slower = _throttle(replica, inputs, steps, served)
     if steps == 0:  # requests that end with their first token: prompts one behind the other
-        state = _state(replica, inputs, 0.0, 0.0, served)
+        state = _state(replica, inputs, 0.0, 0.0, 1.0, slower)
         alone = inputs / min(replica.chunk_tokens, inputs) * state.mixed.total_ms
         return replace(state, ttft_ms=max(state.ttft_ms, served * alone))
     most = min(served, replica.chunk_tokens * steps / inputs)
-    state = _state(replica, inputs, steps, most, served)
+    state = _state(replica, inputs, steps, most, served, slower)
     if state.concurrency <= served:
         return _queued(state, steps, served)
     low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
     for _ in range(20):
         middle = low + (high - low) * value_low / (value_low - value_high)
-        state = _state(replica, inputs, steps, middle, served)
+        state = _state(replica, inputs, steps, middle, served, slower)
         value = state.concurrency - served
         if abs(value) < 1e-4 * served:
             break
@@ -146,36 +149,61 @@ def _steady(replica: Stepper, load: Load, served: float) -> _State:
     return state
 
 
-def _state(replica: Stepper, inputs: float, steps: float, running: float, served: float) -> _State:
+def _state(
+    replica: Stepper, inputs: float, steps: float, running: float, served: float, slower: float
+) -> _State:
     """Step times and latencies with `running` sequences decoding.
 
     Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry. A request that
     decodes is delayed by the prompts of the other C - 1 requests only, until prompts fill every step.
     """
-    context = inputs + steps / 2
+    context, attended = inputs + steps / 2, inputs / 2  # a prompt token attends to half the prompt on average
     sequences = max(1.0, running)
+    most = replica.chunk_tokens
+    own_chunk = min(most, inputs)
     per_step = inputs * running / steps if steps else 0.0
-    full = min(1.0, per_step / replica.chunk_tokens)
-    others = 1.0 - (1.0 - full) / served
-    chunk = min(replica.chunk_tokens, max(inputs, per_step))
-    own_chunk = min(replica.chunk_tokens, inputs)
-    attended = inputs / 2  # mean over the tokens of a prompt, whatever its chunks
+    chunk = min(most, max(inputs, per_step))
+    others = 1.0 - (1.0 - min(1.0, per_step / most)) / served
     decode = replica.decode(sequences, context)
-    mixed = replica.step(sequences, context, chunk, attended)
-    first = replica.prefill(own_chunk, attended)
+    first = replica.prefill(own_chunk, attended, slower)
+    mixed = replica.step(sequences, context, chunk, attended, slower).total_ms
+    own = mixed
+    if chunk > own_chunk:
+        own = replica.step(sequences, context, own_chunk, attended, slower).total_ms
+
     share = min(1.0, per_step / chunk) * others
-    shared_stages = replica.plan.overlapped_stages
-    tpot = decode.total_ms + share * (mixed.total_ms - decode.total_ms) / shared_stages
+    tpot = decode.total_ms + share * (mixed - decode.total_ms) / replica.plan.overlapped_stages
     rate = running / (steps * tpot) if steps else 0.0
     # Prompts pass one behind the other: a newcomer finds part of the others there (mean value analysis with
     # fixed service times), each taking its chunks' steps.
-    alone = inputs / own_chunk * first.total_ms
-    service = inputs / chunk * mixed.total_ms
+    chunks = inputs / own_chunk
+    alone = chunks * first.total_ms
+    service = inputs / chunk * mixed
     busy = min(FULLEST, rate * service)
-    wait = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
-    shared = inputs / own_chunk * max(0.0, mixed.total_ms - first.total_ms) + WAIT_STEPS * decode.total_ms
-    ttft = replica.engine.request_ms + alone + min(1.0, served - 1.0) * (shared + wait)
+    queue = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
+    # Requests of equal length that started together also end together, so newcomers come in bunches.
+    bunch = alone * replica.engine.bunching * (served**replica.coefficients.bunching_power - 1.0)
+    shared = chunks * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
+    ttft = replica.engine.request_ms + inputs * replica.coefficients.host_token_us / 1e3 + alone
+    ttft += min(1.0, served - 1.0) * (shared + max(queue, bunch))
     return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
+
+
+def _throttle(replica: Stepper, inputs: float, steps: float, served: float) -> float:
+    """How much longer arithmetic of prompts takes on a power-limited card under this load.
+
+    It grows with the part of the time that prompts take: from that of a single request to that of a full
+    card, where only what each sequence adds to a decode step is left beside them.
+    """
+    if replica.sustained >= 1.0:
+        return 1.0
+    chunk, context = min(replica.chunk_tokens, inputs), inputs + steps / 2
+    prompt = inputs / chunk * replica.prefill(chunk, inputs / 2).compute_ms
+    decode = replica.decode(1.0, context).total_ms
+    added = (replica.decode(17.0, context).total_ms - decode) / 16
+    alone, full = prompt / (prompt + steps * decode), prompt / (prompt + steps * added)
+    busy = full - (full - alone) / served
+    return 1.0 + busy * (1.0 / replica.sustained - 1.0)
 
 
 def _queued(state: _State, steps: float, served: float) -> _State:

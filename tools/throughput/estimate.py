@@ -8,7 +8,6 @@ from tools.contracts.base import SourceRef
 from tools.contracts.throughput import Bound, ThroughputReport, ThroughputRequest
 from tools.throughput import ranges
 from tools.throughput.core import Load, serve_steps
-from tools.throughput.planning import memory_concurrency
 from tools.throughput.resolve import Resolved, resolve
 
 FEW_SEQUENCES = 8  # with less KV room than this, throughput is sensitive to every assumption
@@ -25,9 +24,9 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     if inputs + outputs == 0:
         raise InputError("output_tokens", outputs, "input or output tokens above zero")
     replica = settled.replica
-    allowed = memory_concurrency(replica, inputs + outputs)
+    allowed = settled.held
     concurrency = _concurrency(request, settled, allowed)
-    speed = serve_steps(replica, Load(inputs, outputs, max(1, min(concurrency, max(allowed, 1)))))
+    speed = serve_steps(replica, Load(inputs, outputs, concurrency, limit=max(1, allowed)))
     alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
     chunk = min(float(max(inputs, 1)), replica.chunk_tokens)
     prefill_rate = chunk / replica.prefill(chunk, max(inputs, 1) / 2).total_ms * 1e3 * replica.plan.replicas

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.catalog import usable_gib
 from knowledge.errors import NotKnown
@@ -12,13 +12,18 @@ from knowledge.rows import Gpu
 # instances, SpareCores/sc-inspector-data): gen 3 about 12, gen 4 about 24, gen 5 about 52.
 PCIE_GBS = {3: 12.0, 4: 24.0, 5: 52.0, 6: 100.0}
 
+# Cards of PCIe form whose NVLink is a bridge between two of them.
+_BRIDGED = ("A30", "A40", "RTX-A6000", "RTX-A5000", "RTX-3090", "RTX-3090-Ti", "Quadro-RTX-6000", "TITAN-RTX")
+
+_BEST_EFFORT = ("A16-GA107", "A40")
+
 
 @dataclass(frozen=True, slots=True)
 class GpuShape:
     """A GPU, or a vGPU slice, as the speed model sees it. Rates are dense and in TFLOPS or TOPS."""
 
     name: str
-    architecture: str
+    card: str  # the whole card, by which measured coefficients are known
     capability: float
     bandwidth_gbs: float
     usable_gib: float
@@ -29,12 +34,21 @@ class GpuShape:
     fp8_tflops: float
     fp4_tflops: float
     nvlink_gbs: float  # one direction; 0 without
+    nvlink_gpus: int  # cards that NVLink joins: 2 by a bridge, 8 by switches or a mesh
     pcie_gbs: float  # one direction
     derived: bool  # a tensor rate was derived, not published
+    time_share: float = 1.0  # of the card's time that a vGPU slice gets; its rates are cut already
 
 
-def gpu_shape_of(gpu: Gpu) -> GpuShape:
-    """The shape of a catalog row; `NotKnown` without a memory bandwidth or any compute rate."""
+def gpu_shape_of(gpu: Gpu, whole: Gpu | None = None) -> GpuShape:
+    """The shape of a catalog row, `NotKnown` without a memory bandwidth or any compute rate.
+
+    For a vGPU slice `whole` is its card. Alibaba Cloud slices get their share of time, launch costs included
+    (L4 slices: Gemma-2B at 15, 30 and 60 tokens/s on 3, 6 and 12 GB); slices of A16 and A40, which share by
+    best effort, ran at the speed of the whole card next to idle neighbours (SpareCores/sc-inspector-data).
+    """
+    if whole is not None and whole.gpu_model in _BEST_EFFORT:
+        return replace(gpu_shape_of(whole), name=gpu.gpu_model, usable_gib=usable_gib(gpu)[0])
     if not gpu.memory_bandwidth_gbs:
         raise NotKnown("gpu", gpu.gpu_model, f"the memory bandwidth of {gpu.gpu_model} is not published")
     capability = gpu.compute_capability or 0.0
@@ -50,7 +64,7 @@ def gpu_shape_of(gpu: Gpu) -> GpuShape:
     fp4 = (gpu.fp4_tflops or 2 * fp8) if capability >= 10.0 else 0.0
     return GpuShape(
         name=gpu.gpu_model,
-        architecture=gpu.architecture,
+        card=(whole or gpu).gpu_model,
         capability=capability,
         bandwidth_gbs=gpu.memory_bandwidth_gbs,
         usable_gib=usable_gib(gpu)[0],
@@ -61,8 +75,10 @@ def gpu_shape_of(gpu: Gpu) -> GpuShape:
         fp8_tflops=fp8,
         fp4_tflops=fp4,
         nvlink_gbs=(gpu.nvlink_gbs or 0.0) / 2,
+        nvlink_gpus=2 if gpu.gpu_model in _BRIDGED or gpu.gpu_model.endswith(("-PCIe", "-NVL")) else 8,
         pcie_gbs=PCIE_GBS.get(gpu.pcie_gen or 4, 24.0),
         derived=derived,
+        time_share=1.0 if whole is None else (gpu.memory_gib or 1.0) / (whole.memory_gib or 1.0),
     )
 
 

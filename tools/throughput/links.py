@@ -33,7 +33,7 @@ def link_between(
     fit = coefficients
     if gpus > GPUS_PER_NODE:
         return Link("network", (network_gbps or 200.0) / 8 * NETWORK_SHARE, NETWORK_LATENCY_US)
-    if gpu.nvlink_gbs and interconnect != "pcie":
+    if gpu.nvlink_gbs and gpus <= gpu.nvlink_gpus and interconnect != "pcie":
         return Link("nvlink", gpu.nvlink_gbs * fit.nvlink_share, fit.nvlink_us)
     return Link("pcie", gpu.pcie_gbs * fit.pcie_share, fit.pcie_us)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from knowledge.errors import NotKnown
 from knowledge.rows import Model
+from tools.memory.request import generic_model
+from tools.memory.shape import Shape
+from tools.memory.shape import shape_of as memory_shape_of
 
 _TEXT_KINDS = ("llm", "moe-llm", "vlm")
 
@@ -15,7 +19,7 @@ class ModelShape:
     """A decoder as the speed model sees it. Parameters are plain counts, KV sizes are elements."""
 
     name: str
-    layers: int
+    layers: float  # blocks of attention (or another mixer) and feed-forward
     hidden: int
     heads: int
     kv_heads: int  # over which tensor parallelism can divide the cache; 1 for latent attention
@@ -31,7 +35,8 @@ class ModelShape:
     window_tokens: int
     state_bytes: float  # recurrent state of one sequence
     attention_flops: float  # per pair of query and key position, all full-attention layers, prefill
-    decode_attention_flops: float  # the same in decode (latent attention works in its latent width)
+    window_flops: float  # the same of sliding layers, whose pairs end at the window
+    decode_attention_flops: float  # full layers in decode (latent attention works in its latent width)
     is_latent: bool  # latent attention (MLA)
 
     @property
@@ -57,110 +62,78 @@ class ModelShape:
         return self.experts * (1.0 - missed)
 
 
+@lru_cache(maxsize=2048)
 def shape_of(model: Model) -> ModelShape:
     """The shape of a catalog row; `NotKnown` for a kind without token generation or a missing size."""
     if model.kind not in _TEXT_KINDS:
         raise NotKnown(
             "model", model.model_id, f"{model.display_name} generates no text tokens ({model.kind})"
         )
-    total = model.params_total_b or model.computed_params_b
-    layers, hidden, vocab = model.num_layers, model.hidden_size, model.vocab_size
-    if not total or not layers or not hidden:
+    if not model.num_layers or not model.hidden_size:
         raise NotKnown(
-            "model", model.model_id, f"the layer count, width or size of {model.display_name} is not known"
+            "model", model.model_id, f"the layer count and width of {model.display_name} are not known"
         )
-    heads = model.num_attention_heads or max(1, hidden // 128)
-    head_dim = model.head_dim or hidden // heads
-    kv_heads = model.num_kv_heads or heads
-    table = float((vocab or 0) * hidden)
-    tied = bool(model.tie_word_embeddings)
-    moe_layers, experts, top_k, expert = _experts(model, total, layers, hidden)
-    stored_tables = table if tied else 2 * table
-    dense = max(total * 1e9 - stored_tables - moe_layers * experts * expert, 0.02 * total * 1e9)
-    full_layers = layers if model.full_attention_layers is None else model.full_attention_layers
-    latent = model.attention == "mla"
-    kv_bytes = model.kv_bytes_per_token_bf16
-    if kv_bytes is None:
-        kv_bytes = 4.0 * full_layers * kv_heads * head_dim
+    parts = memory_shape_of(model)
+    layers = model.num_layers
+    head_dim = parts.head_dim or parts.hidden // parts.query_heads
+    mixers = parts.attention_layers + (model.linear_layers or 0)
+    # A hybrid may count mixers and feed-forward blocks as layers of their own (Nemotron, Jamba).
+    apart = bool(model.linear_layers) and mixers < layers
+    moe_layers = layers - mixers if apart else layers - (model.dense_layers or 0)
+    sliding = model.sliding_layers or 0
+    full = parts.attention_layers - sliding
+    expert, routed = _expert(model, parts, moe_layers)
     prefill_width, decode_width = 2 * head_dim, 2 * head_dim
-    if latent:
-        rope = model.qk_rope_head_dim or 64
-        rank = model.kv_lora_rank or 512
+    if parts.is_latent:
+        rope, rank = model.qk_rope_head_dim or 64, model.kv_lora_rank or 512
         prefill_width = (model.qk_nope_head_dim or 128) + rope + (model.v_head_dim or 128)
         decode_width = 2 * rank + rope
+    kv_bytes = model.kv_bytes_per_token_bf16
+    if kv_bytes is None:
+        kv_bytes = 4.0 * full * parts.kv_heads * head_dim
+    decoder = parts.total - parts.embedding - parts.head - parts.tower
     return ModelShape(
         name=model.model_id,
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=1 if latent else kv_heads,
-        dense_params=dense,
-        head_params=table,
-        embed_params=0.0 if tied else table,
-        moe_layers=moe_layers,
-        experts=experts,
-        top_k=top_k,
+        layers=layers / 2 if apart else layers,
+        hidden=parts.hidden,
+        heads=parts.query_heads,
+        kv_heads=1 if parts.is_latent else max(1, parts.kv_heads),
+        dense_params=max(decoder - routed, 0.02 * decoder),
+        head_params=parts.head or parts.embedding,
+        embed_params=parts.embedding if parts.head else 0.0,
+        moe_layers=moe_layers if expert else 0,
+        experts=parts.num_experts if expert else 0,
+        top_k=parts.experts_per_token if expert else 0,
         expert_params=expert,
         kv_elements_per_token=kv_bytes / 2,
         window_elements=(model.kv_window_bytes_per_seq_bf16 or 0.0) / 2,
         window_tokens=model.sliding_window or 0,
         state_bytes=model.linear_state_bytes_per_seq_fp32 or 0.0,
-        attention_flops=2.0 * heads * prefill_width * full_layers,
-        decode_attention_flops=2.0 * heads * decode_width * full_layers,
-        is_latent=latent,
+        attention_flops=2.0 * parts.query_heads * prefill_width * full,
+        window_flops=2.0 * parts.query_heads * prefill_width * sliding,
+        decode_attention_flops=2.0 * parts.query_heads * decode_width * full,
+        is_latent=parts.is_latent,
     )
 
 
-def _experts(model: Model, total_b: float, layers: int, hidden: int) -> tuple[int, int, int, float]:
-    """MoE layers, experts per layer, experts per token, parameters of one expert; zeros for a dense model.
+def _expert(model: Model, parts: Shape, moe_layers: int) -> tuple[float, float]:
+    """(parameters of one expert of one layer, of all routed experts); zeros for a dense model.
 
-    The published active count, where there is one, decides the parameters of an expert (layers of a hybrid
-    model are not all MoE layers): total - active = layers x (experts - chosen) x one expert.
+    Where the expert width is not published, the active count decides:
+    total - active = layers x (experts - chosen) x one expert.
     """
-    experts, chosen = model.num_experts or 0, model.experts_per_token or 0
-    if experts == 0 or chosen == 0 or chosen >= experts:
-        return 0, 0, 0, 0.0
-    moe_layers = layers - (model.dense_layers or 0)
+    experts, chosen = parts.num_experts, parts.experts_per_token
+    if not experts or not chosen or chosen >= experts or moe_layers < 1:
+        return 0.0, 0.0
+    routed = parts.experts
     active_b = model.computed_active_b or model.params_active_b
-    if active_b:
-        return moe_layers, experts, chosen, (total_b - active_b) * 1e9 / (moe_layers * (experts - chosen))
-    width = model.moe_intermediate_size or model.intermediate_size
-    if not width:
+    if not routed and active_b:
+        routed = (parts.total - active_b * 1e9) * experts / (experts - chosen)
+    if not routed:
         raise NotKnown("model", model.model_id, f"the expert width of {model.display_name} is not known")
-    expert = min(3.0 * hidden * width, 0.98 * total_b * 1e9 / (moe_layers * experts))
-    return moe_layers, experts, chosen, expert
+    return routed / (moe_layers * experts), routed
 
 
 def generic_shape(params_b: float) -> ModelShape:
-    """A dense decoder of `params_b` x 1e9 parameters with grouped heads, for models known by size alone.
-
-    Depth and width follow the Llama and Qwen line: 7-8B has 32 layers, 32B 64, 70B 80, and
-    parameters = 12.5 x layers x hidden^2.
-    """
-    body = params_b * 1e9 * (0.98 if params_b > 20 else 0.9)
-    layers = max(8, round(32 * (params_b / 7.5) ** 0.42))
-    hidden = max(128, 128 * round((body / (12.5 * layers)) ** 0.5 / 128))
-    heads = hidden // 128
-    kv_heads = min(8, heads)
-    table = min(128_000.0 * hidden, 0.05 * params_b * 1e9)
-    return ModelShape(
-        name=f"{params_b:g}B dense model",
-        layers=layers,
-        hidden=hidden,
-        heads=heads,
-        kv_heads=kv_heads,
-        dense_params=params_b * 1e9 - 2 * table,
-        head_params=table,
-        embed_params=table,
-        moe_layers=0,
-        experts=0,
-        top_k=0,
-        expert_params=0.0,
-        kv_elements_per_token=2.0 * layers * kv_heads * 128,
-        window_elements=0.0,
-        window_tokens=0,
-        state_bytes=0.0,
-        attention_flops=4.0 * heads * 128 * layers,
-        decode_attention_flops=4.0 * heads * 128 * layers,
-        is_latent=False,
-    )
+    """A dense decoder of `params_b` x 1e9 parameters, for models known by size alone."""
+    return shape_of(generic_model(params_b))

@@ -1,4 +1,4 @@
-"""What a plan can carry: the concurrency memory allows, the best one under latency targets, users."""
+"""What a plan can carry: the best concurrency under latency targets, arrival rates, users who think."""
 
 from __future__ import annotations
 
@@ -6,31 +6,6 @@ from collections.abc import Callable
 
 from tools.throughput.core import Load, Speed, serve_steps
 from tools.throughput.steps import Stepper
-
-GIB = 2.0**30
-MEMORY_FRACTION = 0.90  # of the visible memory that an engine takes (vLLM gpu_memory_utilization)
-RESERVE_GIB = 1.5  # activations, graphs, context of one GPU
-
-
-def weights_gib_per_gpu(replica: Stepper) -> float:
-    """Weights stored on the busiest GPU."""
-    model, scheme, plan = replica.model, replica.scheme, replica.plan
-    dense = (model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits) / plan.tensor
-    table = model.embed_params * 16 / plan.tensor
-    routed = model.moe_layers * model.experts * model.expert_params * scheme.expert_bits / plan.stage_gpus
-    return (dense + table + routed) / 8 / plan.pipeline / GIB
-
-
-def memory_concurrency(replica: Stepper, tokens_per_sequence: float) -> int:
-    """Sequences of this length that the KV pool of all replicas holds at once; 0 where weights do not fit."""
-    plan = replica.plan
-    pool = replica.gpu.usable_gib * MEMORY_FRACTION - RESERVE_GIB - weights_gib_per_gpu(replica)
-    per_sequence = replica.kv_bytes(tokens_per_sequence) / plan.pipeline / GIB
-    if pool <= 0:
-        return 0
-    if per_sequence <= 0:
-        return 100_000 * plan.replicas
-    return int(pool / per_sequence) * plan.attention_data * plan.replicas
 
 
 def best_concurrency(

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
-from knowledge.names import normal, strip_quantization
-from knowledge.rows import Gpu, Instance, Precision
-from tools.contracts.base import Assumption, Remark, Scalar
+from knowledge.names import normal
+from knowledge.rows import Gpu, Instance, Model, Precision
 from tools.contracts.throughput import ThroughputRequest
+from tools.memory.request import Notes, resolve_model
 from tools.throughput.coefficients import Engine
 from tools.throughput.engines import find_engine
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, link_between
-from tools.throughput.model_shape import ModelShape, generic_shape, shape_of
+from tools.throughput.model_shape import ModelShape, shape_of
 from tools.throughput.precision import computes_in, scheme_for
+from tools.throughput.room import sequences_held
 from tools.throughput.steps import Plan, Stepper, stepper
 
 DEFAULT_INPUT_TOKENS = 1024
@@ -25,25 +26,12 @@ DEFAULT_OUTPUT_TOKENS = 256
 _SIZE_ONLY = re.compile(r"^(?:gpt(?:-?3)?\s*)?(\d+(?:\.\d+)?)\s*([bt])(?:\s*(?:model|class|dense|llm).*)?$")
 
 
-@dataclass
-class Notes:
-    """Assumptions and warnings gathered on the way."""
-
-    assumptions: list[Assumption] = field(default_factory=list)
-    warnings: list[Remark] = field(default_factory=list)
-
-    def assume(self, name: str, value: Scalar, reason: str) -> None:
-        self.assumptions.append(Assumption(field=name, value=value, reason=reason))
-
-    def warn(self, code: str, **params: Scalar) -> None:
-        self.warnings.append(Remark(code=code, params=params))
-
-
 @dataclass(frozen=True)
 class Resolved:
     """A request with all names and numbers settled."""
 
     replica: Stepper
+    held: int  # sequences of the stated length that memory holds at once, all replicas
     precision: Precision
     kv_precision: str
     gpu: Gpu
@@ -57,16 +45,18 @@ class Resolved:
 def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     """Settles every name and default of a request; raises `InputError` and `NotKnown`."""
     notes = Notes()
-    model, model_source, native, tag = resolve_model(request.model, request.params_b, catalog, notes)
+    row, tag = resolve_text_model(request.model, request.params_b, catalog, notes)
+    model = shape_of(row)
     gpu_row, instance, count = resolve_gpu(
         request.gpu, request.instance_type, request.gpu_count, catalog, notes
     )
-    gpu = gpu_shape_of(gpu_row)
+    whole = whole_card(gpu_row, instance, catalog)
+    gpu = gpu_shape_of(gpu_row, whole)
     if gpu.derived:
         notes.assume("gpu", gpu_row.gpu_model, "tensor_rate_derived")
     engine = resolve_engine(request.engine, request.weight_precision or tag, notes)
-    precision = resolve_precision(request.weight_precision, tag, native, gpu, catalog, notes)
-    kv_precision = resolve_kv(request.kv_precision, gpu, catalog, notes)
+    precision = resolve_precision(request.weight_precision, tag, row.native_dtype, gpu, catalog, notes)
+    kv_precision = resolve_kv(request.kv_precision, precision, engine, gpu, catalog, notes)
     plan = resolve_plan(request, model, engine, count, notes)
     scheme = scheme_for(gpu, precision)
     link = link_between(
@@ -75,49 +65,44 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
         resolve_link(request.interconnect, instance),
     )
     kv_bytes = (kv_precision.block_bits or 16.0) / 8
-    for name, value, default in (
-        ("input_tokens", request.input_tokens, DEFAULT_INPUT_TOKENS),
-        ("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS),
-    ):
-        if value is None:
-            notes.assume(name, default, "default")
-    sources = tuple({
-        (source, as_of): None
-        for source, as_of in (model_source, (gpu_row.source, gpu_row.as_of))
-        if source
-    })  # fmt: skip
+    inputs = _tokens("input_tokens", request.input_tokens, DEFAULT_INPUT_TOKENS, notes)
+    outputs = _tokens("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS, notes)
+    held = sequences_held(
+        row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version,
+        inputs + outputs, outputs,
+    )  # fmt: skip
+    sources = {(item.source, item.as_of): None for item in (row, gpu_row) if item.source}
     return Resolved(
-        stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
-        precision,
-        kv_precision.name.removeprefix("kv-"),
-        gpu_row,
-        instance,
-        sources,
-        DEFAULT_INPUT_TOKENS if request.input_tokens is None else request.input_tokens,
-        DEFAULT_OUTPUT_TOKENS if request.output_tokens is None else request.output_tokens,
-        notes,
+        replica=stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
+        held=held,
+        precision=precision,
+        kv_precision=kv_precision.name.removeprefix("kv-"),
+        gpu=gpu_row,
+        instance=instance,
+        source_titles=tuple(sources),
+        input_tokens=inputs,
+        output_tokens=outputs,
+        notes=notes,
     )
 
 
-def resolve_model(
+def _tokens(name: str, value: int | None, default: int, notes: Notes) -> int:
+    if value is None:
+        notes.assume(name, default, "default")
+        return default
+    return value
+
+
+def resolve_text_model(
     name: str, params_b: float | None, catalog: Catalog, notes: Notes
-) -> tuple[ModelShape, tuple[str, str], str, str]:
-    """Shape, (source, as_of), native precision and the quantization tag in the name."""
-    if not name:
-        if params_b is None:
-            raise InputError("model", name, "a model name, or params_b")
-        notes.assume("model", f"{params_b:g}B", "generic_dense_shape")
-        return generic_shape(params_b), ("", ""), "bf16", ""
-    found = catalog.find_model(name)
-    if found is not None:
-        return shape_of(found), (found.source, found.as_of), found.native_dtype, strip_quantization(name)[1]
-    sized = _SIZE_ONLY.match(name.strip().lower())
-    if sized:
-        size = float(sized[1]) * (1000 if sized[2] == "t" else 1)
-        notes.assume("model", f"{size:g}B", "generic_dense_shape")
-        return generic_shape(size), ("", ""), "bf16", ""
-    row = catalog.model(name)  # raises with near names
-    return shape_of(row), (row.source, row.as_of), row.native_dtype, strip_quantization(name)[1]
+) -> tuple[Model, str]:
+    """The model row and the precision tag in its name; a name that states only a size is a dense model of
+    that size, and says so."""
+    if name and catalog.find_model(name) is None:
+        sized = _SIZE_ONLY.match(name.strip().lower())
+        if sized:
+            return resolve_model("", float(sized[1]) * (1000 if sized[2] == "t" else 1), catalog, notes)
+    return resolve_model(name, params_b, catalog, notes)
 
 
 def resolve_gpu(
@@ -136,6 +121,16 @@ def resolve_gpu(
     if count is None:
         notes.assume("gpu_count", 1, "default")
     return row, None, count or 1
+
+
+def whole_card(gpu: Gpu, instance: Instance | None, catalog: Catalog) -> Gpu | None:
+    """The card that a vGPU slice is cut from; None for a whole card."""
+    if instance is not None and instance.gpu_count < 1:
+        return next(row for row in catalog.gpus if row.gpu_model == instance.gpu_model)
+    if any(row.gpu_model == gpu.gpu_model for row in catalog.gpus):
+        return None
+    by_alias = {alias.alias: alias.gpu_model for alias in catalog.gpu_aliases}
+    return catalog.gpu(by_alias.get(gpu.gpu_model) or gpu.gpu_model.rsplit("-", 1)[0])
 
 
 def resolve_engine(name: str, precision: str, notes: Notes) -> Engine:
@@ -187,11 +182,15 @@ def _plain_precision(name: str) -> str:
     return _PRECISION_WORDS.get(name.strip().lower(), name)
 
 
-def resolve_kv(name: str, gpu: GpuShape, catalog: Catalog, notes: Notes) -> Precision:
-    """The KV-cache precision; 16 bit without a wish, as the engines do."""
+def resolve_kv(
+    name: str, weights: Precision, engine: Engine, gpu: GpuShape, catalog: Catalog, notes: Notes
+) -> Precision:
+    """The KV-cache precision. Without a wish it is 8 bit where the released files carry 8-bit KV scales
+    (NVFP4 files, and FP8 files made for TensorRT-LLM), else 16 bit, as the engines do."""
     if name:
         return catalog.kv_precision(name)
-    default = "bf16" if gpu.bf16_tflops else "fp16"
+    scaled = weights.name == "nvfp4" or (engine.name == "tensorrt-llm" and weights.name == "fp8")
+    default = "fp8" if scaled and gpu.fp8_tflops else "bf16" if gpu.bf16_tflops else "fp16"
     notes.assume("kv_precision", default, "default")
     return catalog.kv_precision(default)
 
@@ -226,7 +225,8 @@ def resolve_plan(
         notes.assume("tensor_parallel", asked, "default")
     group = asked * pipeline * attention_data
     if replicas is None:
-        replicas = max(1, count // group)
+        # An engine started with stated degrees uses that many GPUs; only a plan of our own fills the machine.
+        replicas = 1 if request.tensor_parallel else max(1, count // group)
         if replicas > 1:
             notes.assume("data_parallel", replicas, "gpus_left_over")
     if request.gpu_count is not None and group * replicas > count:

@@ -11,6 +11,9 @@ from tools.throughput.model_shape import ModelShape
 from tools.throughput.precision import Scheme
 
 ACTIVATION_BYTES = 2.0
+REWRITTEN_BYTES = (
+    4.0  # per weight: bitsandbytes unpacks to 16 bit, writes, and reads again for more than one row
+)
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
 CEILING = 0.97
@@ -34,6 +37,16 @@ class Plan:
     @property
     def gpus(self) -> int:
         return self.stage_gpus * self.pipeline * self.replicas
+
+    @property
+    def expert_groups(self) -> int:
+        """GPUs over which whole experts are dealt out."""
+        return min(max(1, self.expert), self.stage_gpus)
+
+    @property
+    def expert_slices(self) -> int:
+        """GPUs that share the matrices of one expert."""
+        return max(1, self.stage_gpus // self.expert_groups)
 
     @property
     def overlapped_stages(self) -> int:
@@ -82,63 +95,85 @@ class Stepper:
     coefficients: Coefficients
     dense_read_ms: float
     expert_read_ms: float  # one expert of every MoE layer
+    expert_ms: float  # fixed cost of one expert of every MoE layer that gets a token
     dense_unpack_ms: float
     expert_unpack_ms: float
+    rewrite_ms: float  # all weights written out in 16 bit and read again, by kernels made for loading
     dense_token_ms: float
     head_sequence_ms: float
     expert_token_ms: float  # one token through one expert of every MoE layer
     kv_byte_ms: float
     prefill_pair_ms: float
+    window_pair_ms: float
     decode_pair_ms: float
     activation_token_ms: float
     overhead_ms: float
     prompt_overhead_ms: float
     sequence_ms: float
+    host_ms: float  # launching a step from Python, while the GPU works
+    sustained: float  # of the burst matrix rate, when prompts keep the card busy
     communication_ms: float
     communication_token_ms: float
 
-    def step(self, sequences: float, context: float, prompt_tokens: float, prompt_context: float) -> StepTime:
+    def step(
+        self,
+        sequences: float,
+        context: float,
+        prompt_tokens: float,
+        prompt_context: float,
+        slower: float = 1.0,
+    ) -> StepTime:
         """One pass through all pipeline stages.
 
         Weights are read once and every token is multiplied with them; the longer of the two bounds the
         linear layers, softly where they meet. Cache reads and attention come on top, then elementwise
-        kernels, links and fixed costs.
+        kernels, links and fixed costs. `slower` stretches the arithmetic of prompts (power limit).
         """
         model, plan, fit = self.model, self.plan, self.coefficients
         group = max(1.0, sequences / plan.overlapped_stages) if sequences else 0.0
         group /= plan.attention_data
         tokens = group + prompt_tokens
         read, unpack = self.dense_read_ms, self.dense_unpack_ms
-        compute = tokens * self.dense_token_ms + group * self.head_sequence_ms
+        work = group + prompt_tokens * slower
+        compute = work * self.dense_token_ms + group * self.head_sequence_ms
         if model.experts:
-            routed = tokens * plan.attention_data
-            hit = model.experts_hit(routed)
+            hit = model.experts_hit(tokens * plan.attention_data)
             read += hit * self.expert_read_ms
             unpack += hit * self.expert_unpack_ms
-            rows = max(routed * model.top_k, hit * fit.expert_tile)
-            compute += rows * self.expert_token_ms
-        read = max(read, unpack)
-        longer, shorter = (read, compute) if read > compute else (compute, read)
+            read += hit * self.expert_ms
+            compute += work * plan.attention_data * model.top_k * self.expert_token_ms
+        if tokens > 1.0:
+            read += self.rewrite_ms
+        longest = max(read, unpack, compute)
         power = fit.overlap_power
-        linear = longer * (1.0 + (shorter / longer) ** power) ** (1.0 / power)
+        parts = (read / longest) ** power + (compute / longest) ** power
+        if unpack:
+            parts += (unpack / longest) ** power
+        linear = longest * parts ** (1.0 / power)
         kv = group * self.kv_bytes(context) * self.kv_byte_ms
         attention = prompt_tokens * prompt_context * self.prefill_pair_ms
+        if model.window_tokens:
+            inside = min(prompt_context, model.window_tokens)
+            attention += prompt_tokens * inside * self.window_pair_ms
         attention += group * context * self.decode_pair_ms
         overhead = self.overhead_ms + group * self.sequence_ms + tokens * self.activation_token_ms
         if prompt_tokens:
             overhead += self.prompt_overhead_ms
         communication = self.communication_ms + tokens * self.communication_token_ms
         total = overhead + communication + linear + max(kv, attention)
+        if total < self.host_ms:
+            overhead += self.host_ms - total
+            total = self.host_ms
         return StepTime(total, read, kv, compute + attention, communication, overhead)
 
     def decode(self, sequences: float, context: float) -> StepTime:
         """One step that gives each of `sequences` running sequences a token."""
         return self.step(sequences, context, 0.0, 0.0)
 
-    def prefill(self, tokens: float, context: float) -> StepTime:
+    def prefill(self, tokens: float, context: float, slower: float = 1.0) -> StepTime:
         """One step of `tokens` prompt tokens, each of which attends to `context` tokens on average (half of
         the prompt's length)."""
-        return self.step(0.0, 0.0, tokens, context)
+        return self.step(0.0, 0.0, tokens, context, slower)
 
     def kv_bytes(self, context: float) -> float:
         """Bytes of cache that one GPU reads for one sequence in one step."""
@@ -170,20 +205,25 @@ def stepper(
 ) -> Stepper:
     """Works out what the parts of a step cost."""
     fit = coefficients
-    card = card_of(gpu.name, gpu.capability, fit)
+    card = card_of(gpu.card, gpu.capability, fit)
     per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
     read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth)
     expert_read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth * fit.expert_bandwidth)
     share = {"int8": card.compute_8, "fp8": card.compute_8, "fp4": card.compute_4}.get(
         scheme.computes_in, card.compute_16
     )
+    if engine.portable:
+        share = card.portable * (gpu.fp16_tflops / scheme.peak_tflops)
     rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
     attention_peak = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
     unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * card.vector)
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
+    width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
+    expert_share = fit.expert_compute * width / (width + fit.expert_half_width)
     dense_bits = model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits
     fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
     fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
+    slow = fit.slow_formats.get((engine.name, scheme.name), 0.0)
     communication, per_token = _communication(model, plan, link)
     return Stepper(
         model=model,
@@ -195,19 +235,26 @@ def stepper(
         kv_bytes_per_element=kv_bytes_per_element,
         coefficients=fit,
         dense_read_ms=dense_bits / 8 / plan.tensor * read,
+        expert_ms=model.moe_layers * fit.expert_us / 1e3 / plan.expert_groups,
         expert_read_ms=experts * scheme.expert_bits / 8 * expert_read,
         dense_unpack_ms=model.dense_params / plan.tensor * unpack,
         expert_unpack_ms=experts * unpack,
+        rewrite_ms=REWRITTEN_BYTES * model.dense_params / plan.tensor * read
+        if scheme.dequant == "bnb"
+        else 0.0,
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
-        expert_token_ms=2.0 * experts / (rate * fit.expert_compute),
+        expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
         kv_byte_ms=per_byte / fit.kv_bandwidth,
         prefill_pair_ms=model.attention_flops / (attention_peak * fit.prefill_attention),
+        window_pair_ms=model.window_flops / (attention_peak * fit.prefill_attention),
         decode_pair_ms=model.decode_attention_flops / (attention_peak * fit.decode_attention),
         activation_token_ms=model.layers * model.hidden * fit.activation_bytes * per_byte,
-        overhead_ms=fixed_us * card.layer / 1e3 + engine.step_ms,
-        prompt_overhead_ms=model.layers * fit.eager_layer_us * card.layer / 1e3,
+        overhead_ms=fixed_us * card.layer / gpu.time_share / 1e3 + engine.step_ms,
+        prompt_overhead_ms=model.layers * engine.prompt_layer_us * card.layer / gpu.time_share / 1e3,
         sequence_ms=engine.sequence_us / 1e3,
+        host_ms=model.layers * (engine.host_layer_us + slow) / 1e3,
+        sustained=card.sustained,
         communication_ms=communication,
         communication_token_ms=per_token,
     )

@@ -7,10 +7,12 @@ from knowledge.errors import InputError
 from knowledge.names import near, normal
 from tools.contracts.base import SourceRef
 from tools.contracts.training import Method, TrainingTimeReport, TrainingTimeRequest
+from tools.memory.request import Notes
 from tools.throughput.gpu_shape import gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, link_between
+from tools.throughput.model_shape import shape_of
 from tools.throughput.ranges import CALIBRATED_GPUS, Spread
-from tools.throughput.resolve import Notes, resolve_gpu, resolve_link, resolve_model
+from tools.throughput.resolve import resolve_gpu, resolve_link, resolve_text_model
 from tools.training_time.core import Job, train_speed
 from tools.training_time.parallelism import TrainingPlan, plan_of
 
@@ -34,7 +36,8 @@ def estimate_training_time(request: TrainingTimeRequest, catalog: Catalog) -> Tr
     Raises `InputError` and `NotKnown`. The formulas are those of `core`.
     """
     notes = Notes()
-    model, model_source, _native, _tag = resolve_model(request.model, request.params_b, catalog, notes)
+    row, _tag = resolve_text_model(request.model, request.params_b, catalog, notes)
+    model = shape_of(row)
     gpu_row, instance, count = resolve_gpu(
         request.gpu, request.instance_type, request.gpu_count, catalog, notes
     )
@@ -78,9 +81,7 @@ def estimate_training_time(request: TrainingTimeRequest, catalog: Catalog) -> Tr
         assumptions=tuple(notes.assumptions),
         warnings=tuple(notes.warnings),
         sources=tuple(
-            SourceRef(title=title, as_of=as_of)
-            for title, as_of in (model_source, (gpu_row.source, gpu_row.as_of))
-            if title
+            SourceRef(title=item.source, as_of=item.as_of) for item in (row, gpu_row) if item.source
         ),
     )
 
