@@ -1,0 +1,356 @@
+"""A model from its config.json: the fields of a catalog row, with what is unknown said and bounded.
+
+A config is data: at most 1 MiB of JSON, no code, nothing fetched that it points to.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from knowledge.catalog import Catalog
+from knowledge.config_fields import MAX_WIDTH, ConfigFields, whole
+from knowledge.errors import InputError
+from knowledge.model_files import gguf_header
+from knowledge.rows import Model
+
+MAX_BYTES = 2**20
+
+_PLAIN_FFN = frozenset(
+    "gpt2 gpt_neo gpt_neox gptj opt bloom falcon mpt phi starcoder2 gpt_bigcode bert roberta".split()
+)
+_LINEAR_LAYERS = frozenset({"linear_attention", "mamba", "mamba2", "recurrent", "conv", "lightning"})
+_WINDOW_LAYERS = frozenset({"sliding_attention", "chunked_attention", "local_attention", "local"})
+_GGUF_KINDS = {
+    "qwen2moe": "qwen2_moe",
+    "qwen3moe": "qwen3_moe",
+    "deepseek2": "deepseek_v2",
+    "gptoss": "gpt_oss",
+}
+_MIXER_KEYS = ("ssm_cfg", "mamba_d_state", "hybrid_override_pattern", "attn_layer_period", "state_size")
+_KNOWN = _PLAIN_FFN | frozenset(
+    "llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe qwen3_next gemma gemma2 gemma3 gemma3_text phi3 "
+    "deepseek_v2 deepseek_v3 gpt_oss chatglm glm glm4 glm4_moe internlm2 baichuan stablelm cohere cohere2 "
+    "olmo olmo2 granite granitemoe minicpm minicpm3 exaone nemotron yi dbrx jamba llama4_text qwen2_vl "
+    "qwen2_5_vl qwen3_vl qwen mimo ernie4_5 ernie4_5_moe hunyuan seed_oss smollm3 kimi_k2".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedModel:
+    """A model read from a file. `unknown` names what the reader could not place; the figures then bound the
+    truth from above (every layer as full attention, the published file size where one was given)."""
+
+    model: Model
+    unknown: tuple[str, ...] = ()
+    weight_bytes: int | None = None  # exact, from a safetensors or GGUF header
+
+
+def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> ImportedModel:
+    """The model of a config.json. Raises `InputError` naming the key that is missing, of a wrong type, out of
+    bounds or in contradiction with another."""
+    config = _parsed(data)
+    unknown: list[str] = []
+    text = _decoder_part(config)
+    fields = ConfigFields(text)
+    hidden, layers, heads = (fields.required(key) for key in ("hidden", "layers", "heads"))
+    vocab = fields.required("vocab")
+    kv_heads = fields.optional("kv_heads") or _old_kv_heads(text, heads)
+    head_dim = fields.optional("head_dim") or _head_dim(hidden, heads)
+    _check(heads, kv_heads, text)
+    kind = str(text.get("model_type", config.get("model_type", ""))) or "not stated"
+    if kind.lower() not in _KNOWN:
+        unknown.append(f"model_type {kind}")
+    latent = _latent(text)
+    full, sliding, linear = _layer_kinds(text, layers, unknown)
+    experts = _experts(fields)
+    per_token, window_bytes = _cache(
+        text, latent, full, sliding, kv_heads, head_dim, fields.optional("window")
+    )
+    state = _state(text, linear, unknown)
+    tied = _flag(text, config, "tie_word_embeddings", kind.lower().startswith("gemma"))
+    ffn = fields.optional("ffn") or (4 * hidden if kind.lower() in _PLAIN_FFN else None)
+    if ffn is None and not experts:
+        raise InputError("intermediate_size", None, "the width of the feed-forward layers is needed")
+    total = _parameters(
+        hidden, layers, vocab, heads, kv_heads, head_dim, ffn or 0, tied, latent, experts, kind.lower()
+    )
+    model = Model(
+        model_id=name,
+        display_name=name,
+        kind="moe-llm" if experts else "llm",
+        params_total_b=round(total / 1e9, 6),
+        num_layers=layers,
+        hidden_size=hidden,
+        intermediate_size=ffn,
+        num_attention_heads=heads,
+        num_kv_heads=kv_heads,
+        head_dim=head_dim,
+        vocab_size=vocab,
+        tie_word_embeddings=tied,
+        attention="mla" if latent else "hybrid" if linear else "gqa" if kv_heads < heads else "mha",
+        sliding_window=fields.optional("window") if sliding else None,
+        full_attention_layers=full if (sliding or linear) else None,
+        sliding_layers=sliding or None,
+        linear_layers=linear or None,
+        max_position_embeddings=fields.optional("positions"),
+        native_dtype=_native(config, text),
+        kv_bytes_per_token_bf16=per_token,
+        kv_window_bytes_per_seq_bf16=window_bytes or None,
+        linear_state_bytes_per_seq_fp32=state or None,
+        source=f"config.json given by the user ({name})",
+        **latent,
+        **experts,
+    )
+    return ImportedModel(model, tuple(unknown))
+
+
+def catalog_with(base: Catalog, models: Sequence[Model]) -> Catalog:
+    """The catalog with further models, which win over shipped rows of the same name."""
+    names = {row.model_id for row in models}
+    extended = copy.copy(base)
+    for cached in ("_models_by_id", "model_names"):
+        vars(extended).pop(cached, None)
+    vars(extended)["models"] = (*models, *(row for row in base.models if row.model_id not in names))
+    return extended
+
+
+def _parsed(data: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
+    if isinstance(data, Mapping):
+        return data
+    raw = data.encode() if isinstance(data, str) else data
+    if len(raw) > MAX_BYTES:
+        raise InputError("config.json", f"{len(raw)} bytes", f"at most {MAX_BYTES} bytes")
+    try:
+        config = json.loads(raw)
+    except (ValueError, RecursionError) as error:
+        raise InputError("config.json", str(error)[:80], "valid JSON") from None
+    if not isinstance(config, dict):
+        raise InputError("config.json", type(config).__name__, "a JSON object")
+    return config
+
+
+def _decoder_part(config: Mapping[str, object]) -> Mapping[str, object]:
+    """The text decoder's section of a multimodal config, else the config itself."""
+    for key in ("text_config", "llm_config", "language_config", "language_model_config", "thinker_config"):
+        part = config.get(key)
+        if isinstance(part, dict):
+            return _decoder_part(part) if "text_config" in part else part
+    return config
+
+
+def _old_kv_heads(config: Mapping[str, object], heads: int) -> int:
+    """Falcon and StarCoder write one KV head as `multi_query`."""
+    if config.get("multi_query") is True and not config.get("new_decoder_architecture"):
+        return 1
+    return heads
+
+
+def _head_dim(hidden: int, heads: int) -> int:
+    if hidden % heads:
+        raise InputError("head_dim", None, f"needed: hidden_size {hidden} is no multiple of {heads} heads")
+    return hidden // heads
+
+
+def _check(heads: int, kv_heads: int, config: Mapping[str, object]) -> None:
+    if kv_heads > heads or heads % kv_heads:
+        raise InputError("num_key_value_heads", kv_heads, f"a divisor of the {heads} query heads")
+    if config.get("is_encoder_decoder") is True:
+        raise InputError("is_encoder_decoder", True, "a decoder-only model")
+
+
+def _latent(config: Mapping[str, object]) -> dict[str, int]:
+    """The ranks of latent attention, empty without."""
+    if config.get("kv_lora_rank") is None:
+        return {}
+    keys = ("kv_lora_rank", "q_lora_rank", "qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim")
+    found = {key: whole(key, config[key], MAX_WIDTH) for key in keys if config.get(key) is not None}
+    for key in ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"):
+        if key not in found:
+            raise InputError(key, None, "needed beside kv_lora_rank")
+    return found
+
+
+def _layer_kinds(config: Mapping[str, object], layers: int, unknown: list[str]) -> tuple[int, int, int]:
+    """(full, sliding, linear) attention layers. Kinds that are not known count as full: the upper bound."""
+    kinds = config.get("layer_types")
+    if isinstance(kinds, list):
+        if len(kinds) != layers:
+            raise InputError("layer_types", f"{len(kinds)} entries", f"one entry for each of {layers} layers")
+        names = [str(kind) for kind in kinds]
+        sliding = sum(name in _WINDOW_LAYERS for name in names)
+        linear = sum(name in _LINEAR_LAYERS for name in names)
+        strange = sorted(set(names) - _WINDOW_LAYERS - _LINEAR_LAYERS - {"full_attention", "attention"})
+        unknown.extend(f"layer type {name}" for name in strange)
+        return layers - sliding - linear, sliding, linear
+    interval = config.get("full_attention_interval")
+    if interval is not None:
+        full = layers // whole("full_attention_interval", interval, layers)
+        return full, 0, layers - full
+    pattern = config.get("sliding_window_pattern")
+    if pattern is not None and config.get("sliding_window") is not None:
+        full = layers // whole("sliding_window_pattern", pattern, layers)
+        return full, layers - full, 0
+    unknown.extend(key for key in _MIXER_KEYS if config.get(key) is not None)
+    everywhere = config.get("sliding_window") is not None and config.get("use_sliding_window") is not False
+    if everywhere and str(config.get("model_type")) == "mistral":
+        return 0, layers, 0
+    return layers, 0, 0
+
+
+def _experts(fields: ConfigFields) -> dict[str, int]:
+    """The routed experts of a mixture, empty for a dense model."""
+    count = fields.optional("experts")
+    if not count or count == 1:
+        return {}
+    width = fields.optional("expert_ffn") or fields.required("ffn")
+    used = fields.optional("experts_per_token")
+    if used is None or used > count:
+        raise InputError("num_experts_per_tok", used, f"a whole number up to the {count} experts")
+    found = {"num_experts": count, "experts_per_token": used, "moe_intermediate_size": width}
+    for meaning, field in (("shared_experts", "num_shared_experts"), ("dense_layers", "dense_layers")):
+        value = fields.optional(meaning)
+        if value:
+            found[field] = value
+    return found
+
+
+def _cache(
+    config: Mapping[str, object],
+    latent: Mapping[str, int],
+    full: int,
+    sliding: int,
+    kv_heads: int,
+    head_dim: int,
+    window: int | None,
+) -> tuple[float, float]:
+    """(growing bytes per token, bytes of full windows per sequence) in 16 bit."""
+    if latent:
+        return 2.0 * full * (latent["kv_lora_rank"] + latent["qk_rope_head_dim"]), 0.0
+    layer = 4.0 * kv_heads * head_dim
+    if sliding and window is None:
+        raise InputError("sliding_window", config.get("sliding_window"), "needed where layers have a window")
+    return layer * full, layer * sliding * (window or 0)
+
+
+def _state(config: Mapping[str, object], linear: int, unknown: list[str]) -> float:
+    """Recurrent state of Gated DeltaNet layers per sequence: fp32 state and 16-bit convolution."""
+    if not linear:
+        return 0.0
+    keys = ("linear_num_value_heads", "linear_key_head_dim", "linear_value_head_dim", "linear_num_key_heads")
+    if any(config.get(key) is None for key in keys):
+        unknown.append("size of the recurrent state")
+        return 0.0
+    value_heads, key_dim, value_dim, key_heads = (whole(key, config[key], MAX_WIDTH) for key in keys)
+    kernel = whole("linear_conv_kernel_dim", config.get("linear_conv_kernel_dim", 4), 64)
+    convolution = (kernel - 1) * (2 * key_heads * key_dim + value_heads * value_dim) * 2
+    return float(linear * (value_heads * key_dim * value_dim * 4 + convolution))
+
+
+def _parameters(
+    hidden: int,
+    layers: int,
+    vocab: int,
+    heads: int,
+    kv_heads: int,
+    head_dim: int,
+    ffn: int,
+    tied: bool,
+    latent: Mapping[str, int],
+    experts: Mapping[str, int],
+    kind: str,
+) -> float:
+    """The parameter count by the decoder formula (embedding, head, attention, feed-forward, norms)."""
+    if latent:
+        rank, query_rank = latent["kv_lora_rank"], latent.get("q_lora_rank", 0)
+        rope, nope, value = (latent[key] for key in ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
+        attention = (
+            hidden * query_rank
+            + (query_rank or hidden) * heads * (nope + rope)
+            + hidden * (rank + rope)
+            + rank * heads * (nope + value)
+            + heads * value * hidden
+        )
+    else:
+        attention = 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
+    dense = (2 if kind in _PLAIN_FFN else 3) * hidden * ffn
+    body = layers * (attention + 2 * hidden)
+    if experts:
+        width, shared = experts["moe_intermediate_size"], experts.get("num_shared_experts", 0)
+        mixture = 3 * hidden * width * (experts["num_experts"] + shared) + hidden * experts["num_experts"]
+        first = min(experts.get("dense_layers", 0), layers)
+        body += first * dense + (layers - first) * mixture
+    else:
+        body += layers * dense
+    return float(body + vocab * hidden * (1 if tied else 2) + hidden)
+
+
+def _flag(text: Mapping[str, object], config: Mapping[str, object], key: str, default: bool) -> bool:
+    value = text.get(key, config.get(key, default))
+    if not isinstance(value, bool):
+        raise InputError(key, value, "true or false")
+    return value
+
+
+def _native(config: Mapping[str, object], text: Mapping[str, object]) -> str:
+    """The format of the released files, from quantization_config and torch_dtype."""
+    quantization = config.get("quantization_config") or text.get("quantization_config")
+    if isinstance(quantization, dict):
+        method = str(quantization.get("quant_method", "")).lower()
+        bits = quantization.get("bits", quantization.get("w_bit", 4))
+        named = {"fp8": "fp8", "mxfp4": "mxfp4", "awq": "awq-int4", "fbgemm_fp8": "fp8"}
+        if method in named:
+            return named[method]
+        if method == "gptq":
+            return "gptq-int8" if bits == 8 else "gptq-int4"
+    dtype = str(text.get("torch_dtype", text.get("dtype", config.get("torch_dtype", "bfloat16")))).lower()
+    return {"float16": "fp16", "bfloat16": "bf16", "float32": "fp32"}.get(
+        dtype.removeprefix("torch."), "bf16"
+    )
+
+
+def model_from_gguf(data: bytes, name: str) -> ImportedModel:
+    """The model of a GGUF file's head: layout from its metadata, size from its tensor list."""
+    weights = gguf_header(data)
+    kind = str(weights.metadata.get("general.architecture", ""))
+    if not kind:
+        raise InputError("gguf", "no general.architecture", "a GGUF model file")
+    values = {key.removeprefix(f"{kind}."): value for key, value in weights.metadata.items()}
+    config = {
+        "model_type": _GGUF_KINDS.get(kind, kind),
+        "hidden_size": values.get("embedding_length"),
+        "num_hidden_layers": values.get("block_count"),
+        "num_attention_heads": values.get("attention.head_count"),
+        "num_key_value_heads": values.get("attention.head_count_kv"),
+        "head_dim": values.get("attention.key_length"),
+        "intermediate_size": values.get("feed_forward_length"),
+        "vocab_size": values.get("vocab_size", values.get("tokenizer.ggml.tokens")),
+        "max_position_embeddings": values.get("context_length"),
+        "num_experts": values.get("expert_count"),
+        "num_experts_per_tok": values.get("expert_used_count"),
+        "moe_intermediate_size": values.get("expert_feed_forward_length"),
+        "n_shared_experts": values.get("expert_shared_count"),
+        "first_k_dense_replace": values.get("leading_dense_block_count"),
+        **_gguf_latent(values),
+    }
+    found = model_from_config({key: value for key, value in config.items() if value is not None}, name)
+    parameters = weights.parameters or 0
+    model = found.model.model_copy(update={"params_total_b": round(parameters / 1e9, 6)})
+    return ImportedModel(model, found.unknown, weights.tensor_bytes)
+
+
+def _gguf_latent(values: Mapping[str, object]) -> dict[str, object]:
+    """The ranks of latent attention as llama.cpp writes them: the key width holds both of its parts."""
+    rank, rope = values.get("attention.kv_lora_rank"), values.get("rope.dimension_count")
+    key = values.get("attention.key_length_mla", values.get("attention.key_length"))
+    if rank is None or not isinstance(rope, int) or not isinstance(key, int):
+        return {}
+    return {
+        "kv_lora_rank": rank,
+        "q_lora_rank": values.get("attention.q_lora_rank"),
+        "qk_rope_head_dim": rope,
+        "qk_nope_head_dim": key - rope,
+        "v_head_dim": values.get("attention.value_length_mla", values.get("attention.value_length")),
+    }
