@@ -28,10 +28,9 @@ _TECHNICAL = re.compile(
     r"|\w+\.(?:json|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b"
 )
 _WISH_WORDS = re.compile(
-    r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机|need"
-    r"|want"
-    r"|要|想|跑|租|买|个|性价比|便宜|好|高|的|best|good|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me"
-    r"|some)\b"
+    r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机"
+    r"|深度学习|机器学习|(?:deep|machine) learning|something|need|want|要|想|跑|租|买|搞|学|个|性价比|便宜"
+    r"|好|高|的|best|good|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me|some)\b"
 )
 _ASKS_WHY = re.compile(
     r"为(?:什么|啥|何)|(?<![a-z])why(?![a-z])|支持|support|flash|shows?(?![a-z])|显示|还能|怎么|如何"
@@ -69,17 +68,24 @@ def choose_intent(turn: Turn, state: State, follow_up: bool) -> tuple[Intent, tu
     """The main intent and up to three further ones of the same turn."""
     ranked = [intent for intent, weight in turn.weights if weight >= 2]
     heaviest = max((weight for _, weight in turn.weights), default=0.0)
-    # A new limit on the same question leaves the question as it is.
-    only_limits = set(ranked) <= {"size", "cost"} and state.intent in ("size", "memory", "speed")
-    if follow_up and state.intent and (heaviest < 2.5 or only_limits):
+    if follow_up and state.intent and (heaviest < 2.5 or _only_limits(turn, ranked, state)):
         main = _settled(state.intent, state)
     elif ranked:
         main = _settled(ranked[0], state) if follow_up else ranked[0]
     else:
         main = _by_names(turn)
     if main in _SIZING and not _knows_enough(turn, state):
-        main = "howto" if main == "speed" or turn.seen.topics - _NO_SUBJECT else "vague"
+        subject = main == "speed" or turn.seen.topics - _NO_SUBJECT
+        main = "troubleshoot" if "troubleshoot" in ranked else "howto" if subject else "vague"
     return main, tuple(intent for intent in ranked if intent != main)[:3]
+
+
+def _only_limits(turn: Turn, ranked: list[Intent], state: State) -> bool:
+    """Whether a turn only sets a new limit ("包月呢", "under 30 CNY") on a question that stays the same."""
+    limits: set[Intent] = {"size", "cost"}
+    if dict(turn.weights).get("buying", 0.0) < 3:
+        limits.add("buying")
+    return set(ranked) <= limits and state.intent in _SIZING
 
 
 def _settled(intent: Intent, state: State) -> Intent:

@@ -39,10 +39,11 @@ _RESET = re.compile(
     r"|begin again))\W*$"
 )
 _ON_OFFER = re.compile(
-    r"有.{0,12}(?:吗|么|没有|卖|货)|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)"
-    r"|能(?:买|租|开)"
+    r"有.{0,12}(?:吗|么|没有|卖|货)|能(?:买|租|开)|(?:are|is) there|any(?![a-z])"
+    r"|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)"
 )
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
+_STORAGE_TOPICS = frozenset({"storage", "network", "checkpoint", "dataloader", "download"})
 # Topics that guides are about, whatever hardware is named beside them.
 _GUIDE_TOPICS = frozenset({
     "driver", "cuda", "pytorch", "docker", "image", "install", "monitoring", "mig", "cgpu", "terraform",
@@ -140,6 +141,7 @@ def weigh(text: str, seen: Seen) -> list[tuple[Intent, float]]:
         if pattern.search(text):
             weights[intent] = weights.get(intent, 0.0) + weight
     _by_work(weights, seen)
+    _by_subject(weights, seen)
     _by_names(weights, text, seen)
     _by_premise(weights, text, seen)
     ranked = [(intent, weight) for intent, weight in weights.items() if weight >= 1]
@@ -157,8 +159,7 @@ def _by_work(weights: dict[Intent, float], seen: Seen) -> None:
         for intent in _WORKLOAD:
             if weights.get(intent, 0.0) >= 2.5:
                 _add(weights, intent, 1.5)
-        if any(weights.get(intent, 0.0) >= 2.5 for intent in _WORKLOAD):
-            _add(weights, "lookup", -2, only_if_there=True)
+                _add(weights, "lookup", -2, only_if_there=True)
         if "memory" in weights and not seen.quoted_error:
             _add(weights, "troubleshoot", -2.5)
         if seen.load:
@@ -171,18 +172,23 @@ def _by_work(weights: dict[Intent, float], seen: Seen) -> None:
         _add(weights, "size", 2.5)
         _add(weights, "cost", 2, only_if_there=True)
         _add(weights, "memory", -2.5, only_if_there=True)
-    if seen.topics & {"storage", "network", "checkpoint", "dataloader", "download"}:
-        _add(weights, "howto", 0 if "troubleshoot" in weights else 2)
-        _add(weights, "memory", -1, only_if_there=True)
-        _add(weights, "speed", -1, only_if_there=True)
-        _add(weights, "size", -1, only_if_there=True)
-    if seen.topics & _GUIDE_TOPICS and not seen.workload and not seen.budget:
-        _add(weights, "howto", 0 if "troubleshoot" in weights else 2)
-        _add(weights, "size", -1.5, only_if_there=True)
-    if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
-        _add(weights, "troubleshoot", 4)
     if seen.pasted == "config":
         _add(weights, "memory", 3)
+
+
+def _by_subject(weights: dict[Intent, float], seen: Seen) -> None:
+    """Storage, drivers, containers and quoted errors are matters of their own, whatever card is named."""
+    faulty = "troubleshoot" in weights
+    if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
+        _add(weights, "troubleshoot", 4)
+    if seen.topics & _STORAGE_TOPICS:
+        _add(weights, "howto", 0 if seen.model or faulty else 2)
+        if not seen.model or weights["howto"] >= 3:
+            for intent in _WORKLOAD:
+                _add(weights, intent, -2, only_if_there=True)
+    if seen.topics & _GUIDE_TOPICS and not seen.workload and not seen.budget:
+        _add(weights, "howto", 0 if faulty else 2)
+        _add(weights, "size", -1.5, only_if_there=True)
 
 
 def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
@@ -210,6 +216,7 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "buying", 1)
     if seen.phantoms:
         _add(weights, "naming", 2)
+        _add(weights, "troubleshoot", -2, only_if_there=True)
     if seen.regions >= 2:
         _add(weights, "region", 1, only_if_there=True)
     if seen.regions and seen.hardware and _ON_OFFER.search(text):

@@ -21,6 +21,7 @@ from agent.reading.places import find_regions
 from agent.reading.precisions import PrecisionFound, find_precisions
 from agent.reading.times import find_deadline, find_duration, find_hours_of_use, find_window
 from agent.reading.types import Intent, Mention
+from agent.reading.volume import find_volume
 from agent.reading.words import Found, Words
 from agent.reading.work import find_data, find_engine, find_method, find_tasks, find_vram, find_wishes
 from knowledge.catalog import Catalog
@@ -74,6 +75,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     found = _first_of(
         model_slots(model, params, name_index(catalog)),
         find_data(words),
+        find_volume(words),
         find_load(words, training=bool(tasks) and tasks[0][0] in TRAINING),
         find_wishes(words),
         _given(uses, find_window(words), find_deadline(words)),

@@ -1,0 +1,66 @@
+"""Finds the shape of other work: items a day, camera streams, frames, resolution."""
+
+from __future__ import annotations
+
+import re
+
+from agent.reading.numerals import NUM, SCALE, number
+from agent.reading.words import Found, Words
+
+_N = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
+_DAY = (
+    r"(?:每天|1天|每日|日均|每晚|a day|per day|/\s?day|/\s?天|/\s?night|per night|a night|daily|nightly"
+    r"|each day|every day)"
+)
+_ITEMS = {
+    "image": r"张图?片?|images?|pictures?|幅|图",
+    "clip": r"clips?|videos?|个视频|段视频|条视频|部",
+    "page": r"页|pages?",
+    "audio_hour": r"个?(?:小时|hours?)\s?的?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?)",
+    "document": r"篇|份文档|docs?|documents?|articles?|条文本|rows|records",
+}
+_PER_DAY = tuple(
+    (item, re.compile(pattern))
+    for item, unit in _ITEMS.items()
+    for pattern in (rf"{_DAY}\D{{0,10}}{_N}\s*(?:{unit})", rf"{_N}\s*(?:{unit})\s*\D{{0,4}}{_DAY}")
+)
+_FPS = re.compile(rf"{_N}\s*(?:fps|帧(?:/|每)秒|frames per second)")
+_STREAMS = re.compile(
+    rf"{_N}\s*[路个]?\s*(?:(?:rtsp|ip|hd|1080p|4k)\s){{0,2}}"
+    r"(?:cameras?|streams?(?!\w)|摄像头|摄像机|视频流|路(?!\s*(?:人|并发|请求|用户))|channels?)"
+)
+_FRAMES = re.compile(rf"{_N}\s*(?:帧(?!/|每|率)|frames?(?!\s?(?:per|/)))")
+_RESOLUTION = re.compile(
+    r"(?<![\d.])(?P<size>\d{3,4}\s?[x*]\s?\d{3,4})(?!\d)"
+    r"|(?<![\d.a-z])(?P<lines>480|540|544|720|1080|1440|2160)p(?![a-z0-9])"
+    r"|(?<![a-z0-9])(?P<name>[248]k)\s*(?:resolution|分辨率|图|视频|画质)"
+)
+
+
+def find_volume(words: Words) -> list[Found]:
+    """`items_per_day` with its `item`, `fps`, `streams`, `frames`, `resolution`; takes their words."""
+    found = _items(words)
+    for field, pattern in (("fps", _FPS), ("streams", _STREAMS), ("frames", _FRAMES)):
+        if match := pattern.search(words.free):
+            value = number(match["n"], match["scale"])
+            found.append(
+                Found(field, value if field == "fps" else int(value), 0.9, words.said(*match.span()))
+            )
+            words.take(*match.span())
+    if match := _RESOLUTION.search(words.free):
+        shape = match["size"] or match["name"] or f"{match['lines']}p"
+        shape = re.sub(r"\s", "", shape).replace("*", "x")
+        found.append(Found("resolution", shape, 0.9, words.said(*match.span())))
+        words.take(*match.span())
+    return found
+
+
+def _items(words: Words) -> list[Found]:
+    """Things to work through in a day or a night: images, clips, pages, hours of audio."""
+    for item, pattern in _PER_DAY:
+        if match := pattern.search(words.free):
+            said = words.said(*match.span())
+            words.take(*match.span())
+            amount = number(match["n"], match["scale"])
+            return [Found("items_per_day", amount, 0.9, said), Found("item", item, 0.9, said)]
+    return []
