@@ -1,5 +1,6 @@
-"""The recommender: `recommend(request, catalog) -> Recommendation`."""
+"""The recommender: `recommend(request, catalog) -> Recommendation`, and how it moves: `sensitivity`."""
 
 from tools.recommend.recommend import recommend
+from tools.recommend.sensitivity import sensitivity
 
-__all__ = ["recommend"]
+__all__ = ["recommend", "sensitivity"]

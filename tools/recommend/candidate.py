@@ -109,7 +109,7 @@ def choose(
     only where `rungs_compete`. Balanced
     takes the most speed per price, where price counts 1.5 times; fastest the cheapest near the top speed.
     """
-    open_ = _together([candidate for candidate in candidates if candidate.priced and candidate.within_limits])
+    open_ = together([candidate for candidate in candidates if candidate.priced and candidate.within_limits])
     if not open_:
         return []
     best_rung = min(candidate.rung for candidate in open_)
@@ -135,7 +135,7 @@ def choose(
     return chosen
 
 
-def _together(candidates: list[Candidate]) -> list[Candidate]:
+def together(candidates: Sequence[Candidate]) -> list[Candidate]:
     """Without those whose GPUs come in fewer machines at the same price: one machine links them better."""
 
     def split(c: Candidate) -> bool:

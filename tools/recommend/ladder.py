@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tools.contracts.sizing import LadderStep
-from tools.recommend.candidate import Candidate
+from tools.recommend.candidate import Candidate, together
 from tools.recommend.found import Found
 
 
@@ -27,7 +27,7 @@ def _cheapest(candidates: Sequence[Candidate], first: Candidate, rung: int) -> C
     same = [c for c in candidates if c.silicon.model == first.silicon.model and c.rung == rung]
     if first in same:
         return first
-    return min(same, key=lambda c: (c.cost, c.gpus, -c.speed), default=None)
+    return min(together(same), key=lambda c: (c.cost, c.gpus, -c.speed), default=None)
 
 
 def _part(

@@ -9,7 +9,7 @@ from knowledge.catalog import Catalog
 from tools.contracts.base import Remark, SourceRef
 from tools.contracts.sizing import Objective, Option, Recommendation, SizingRequest
 from tools.recommend.build import option_of
-from tools.recommend.candidate import Candidate, best_unpriced, choose, pareto
+from tools.recommend.candidate import Candidate, best_unpriced, choose, pareto, together
 from tools.recommend.found import Found
 from tools.recommend.hardware_task import HardwareTask
 from tools.recommend.ladder import ladder
@@ -104,7 +104,7 @@ def _fallback(
 ) -> list[Option]:
     """What the wish costs, then what the limits allow of it."""
     options = []
-    wish = pareto(candidate for candidate in found.candidates if candidate.priced)
+    wish = pareto(together([candidate for candidate in found.candidates if candidate.priced]))
     best = min((c.rung for c in wish), default=None)
     cheapest = next((c for c in wish if c.rung == best), None)
     if cheapest is not None:

@@ -48,7 +48,7 @@ class ServingSearch:
         self.work, self.limits, self.tariff, self.catalog = work, limits, tariff, catalog
         self.compare_precisions = compare_precisions  # lower precisions compete though a better one does it
         self.speed = ServingSpeed(work)
-        self._memory: dict[tuple[str, str, int, int], MemoryPlan] = {}
+        self._memory: dict[tuple[str, str, int, int, int], MemoryPlan] = {}
         self._served = len(work.ladder)  # the best step that has a priced candidate within the limits
 
     def run(self, silicon: Iterable[tuple[Silicon, list[Instance]]]) -> Found:
@@ -150,18 +150,35 @@ class ServingSearch:
     def _fit(self, kind: Silicon, precision: Precision, layout: MemoryLayout, found: Found) -> _Fit | None:
         found.considered += 1
         memory = self._plan(kind, precision, layout)
-        most = _most_requests(memory)
+        most = self._fitting(kind, precision, layout, _most_requests(memory))
         return _Fit(layout, memory, most) if most >= 1 else None
 
-    def _plan(self, kind: Silicon, precision: Precision, layout: MemoryLayout) -> MemoryPlan:
-        key = (kind.gpu.gpu_model, precision.name, layout.tensor, layout.pipeline)
+    def _fitting(self, kind: Silicon, precision: Precision, layout: MemoryLayout, most: int) -> int:
+        """The requests that really fit: engines whose working memory grows with the load hold fewer."""
+
+        def fits(requests: int) -> bool:
+            return bool(self._plan(kind, precision, layout, requests).fits)
+
+        wanted = most if self.work.requests_per_s is not None else self.work.concurrency
+        low, high = 1, max(1, min(most, wanted))
+        if most <= 1 or fits(high):
+            return most
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        return low
+
+    def _plan(
+        self, kind: Silicon, precision: Precision, layout: MemoryLayout, requests: int = 1
+    ) -> MemoryPlan:
+        key = (kind.gpu.gpu_model, precision.name, layout.tensor, layout.pipeline, requests)
         if key not in self._memory:
             weights = format_of(precision, self.work.model)
             kv = self.work.kv or resolve_kv("", self.catalog, weights)[0]
+            load = MemoryLoad(self.work.context_tokens, requests, max_num_seqs=self.work.max_num_seqs)
             self._memory[key] = plan_memory(
-                self.work.model, weights, self.work.memory_engine, layout,
-                MemoryLoad(self.work.context_tokens, 1, max_num_seqs=self.work.max_num_seqs), kv, kind.card,
-            )  # fmt: skip
+                self.work.model, weights, self.work.memory_engine, layout, load, kv, kind.card
+            )
         return self._memory[key]
 
     # Load

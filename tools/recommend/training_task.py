@@ -28,7 +28,6 @@ from tools.training_time import estimate_training_time
 
 # An estimate of training memory is less certain than one of inference: a margin below this is tight.
 TIGHT_SHARE = 0.10
-FRAGMENTATION_SHARE = 0.04  # of the card that the allocator of a training process cannot use in the end
 _COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 _LOWEST_CAPABILITY = 7.0  # tensor cores, and what current PyTorch builds still train on
 
@@ -117,7 +116,7 @@ class TrainingTask:
             found.considered += 1
             peak = self.memory(method, machines * kind.count, layout).peak_gib_per_gpu
             nearest = min(nearest, peak)
-            if peak > card.usable * (1 - FRAGMENTATION_SHARE):
+            if peak > card.usable:
                 continue
             speed = self.speed(kind, instance, machines, method, layout)
             if best is None or speed.tokens_per_s_per_gpu > best[0].tokens_per_s_per_gpu:
@@ -243,14 +242,15 @@ def _largest(machines: Sequence[tuple[Silicon, list[Instance]]]) -> dict[str, in
 
 
 def _layouts(kind: Silicon, machines: int, method: str) -> Iterator[Layout]:
-    """Divisions to try: copies while they fit, then sharded states, then tensor parallel in a machine."""
+    """Divisions to try: copies, then sharded states; for pre-training also tensor parallel in a machine,
+    which trainers for fine-tuning do not offer."""
     gpus = machines * kind.count
     if gpus == 1:
         yield Layout(zero=0)
         return
     stages = (0, 3) if method in ("lora", "qlora") else (2, 3)
     yield from (Layout(data=gpus, zero=stage) for stage in stages)
-    if method in ("full", "pretrain") and kind.link == "nvlink":
+    if method == "pretrain" and kind.link == "nvlink":
         yield Layout(tensor=kind.count, data=machines, zero=1)
         if machines > 1:
             yield Layout(tensor=kind.count, pipeline=machines, zero=1)

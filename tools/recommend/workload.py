@@ -122,16 +122,20 @@ def _tokens(request: SizingRequest, model: Model, notes: Notes) -> tuple[int, in
     if context is None:
         context = min(DEFAULT_CONTEXT, model.max_position_embeddings or DEFAULT_CONTEXT)
         notes.assume("context_tokens", context, "default_context")
+    stated = (request.input_tokens or 0) + (request.output_tokens or 0)
+    if stated > context:
+        notes.warn("context_below_prompt_and_answer", context_tokens=context, needed=stated)
+        context = stated
     limit = model.max_position_embeddings
     if limit and context > limit:
         notes.warn("context_above_model_limit", context_tokens=context, limit=limit)
     outputs = request.output_tokens
     if outputs is None:
-        outputs = max(1, min(MOST_OUTPUT, context // 4))
+        outputs = max(1, min(MOST_OUTPUT, context // 4, context - (request.input_tokens or 0)))
         notes.assume("output_tokens", outputs, "default_output")
     inputs = request.input_tokens
     if inputs is None:
-        inputs = max(1, min(context // 2, max(1, context - outputs)))
+        inputs = max(1, min(context // 2, context - outputs))
         notes.assume("input_tokens", inputs, "half_of_context")
     return context, inputs, outputs
 
