@@ -6,8 +6,9 @@ import asyncio
 import logging
 import time
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
-from typing import Any
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import aclosing
+from typing import Any, cast
 
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
@@ -30,14 +31,12 @@ from agent.events import (
 from agent.grounding import Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import messages_of, turns_of, user_texts
-from agent.model import open_model
 from agent.reading import read
 from agent.reading.types import Reading
 from agent.writing.notices import failure_text, notice_text
 from agent.writing.sources import sources_of
 from knowledge.catalog import Catalog, shipped_catalog
 from settings import Settings
-from tools.contracts.base import Report
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
 
@@ -75,6 +74,11 @@ class Advisor:
         if self._searcher is not None:
             self._searcher.search("driver 驱动", "zh", 1)
 
+    @property
+    def searcher(self) -> GuideSearch | None:
+        """The guide search, for callers that search without asking; None where it could not be opened."""
+        return self._searcher
+
     async def ask(self, messages: Iterable[object]) -> AsyncIterator[Event]:
         """Events of one answer, the last of them `Answer` or `Failed`. `messages` is the whole talk (see
         `history.turns_of`); nothing but cancellation is raised."""
@@ -87,7 +91,7 @@ class Advisor:
             talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": run.reading})
             async for event in self._answer(run, talk):
                 yield event
-        except Exception as error:  # noqa: BLE001  # the user gets one sentence whatever broke
+        except Exception as error:
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference, exc_info=error)
             yield Failed(failure_text(run.language, reference), reference)
@@ -170,18 +174,19 @@ class _Run:
         self, agent: Agent, talk: list[AnyMessage], deadline_s: float | None
     ) -> AsyncIterator[Event]:
         """Runs an agent and yields its tool steps; the final message is left in `final`."""
-        parts = agent.astream({"messages": talk}, stream_mode=["updates"], version="v2")
         ends = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
-        while True:
-            # One deadline for the whole run; it must not span a `yield`, where other code runs.
-            async with asyncio.timeout_at(ends):
-                part: Any = await anext(parts, None)
-            if part is None:
-                return
-            for update in part["data"].values():
-                for message in (update or {}).get("messages", []):
-                    for event in self._events(message):
-                        yield event
+        stream = agent.astream({"messages": talk}, stream_mode=["updates"], version="v2")
+        async with aclosing(cast(AsyncGenerator[Any, None], stream)) as parts:
+            while True:
+                # One deadline for the whole run; it must not span a `yield`, where other code runs.
+                async with asyncio.timeout_at(ends):
+                    part = await anext(parts, None)
+                if part is None:
+                    return
+                for update in part["data"].values():
+                    for message in (update or {}).get("messages", []):
+                        for event in self._events(message):
+                            yield event
 
     def _events(self, message: AnyMessage) -> list[Event]:
         if isinstance(message, AIMessage):
@@ -247,10 +252,19 @@ def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     return Advisor(
         catalog,
         _searcher(settings, catalog),
-        open_model(settings),
+        _model(settings),
         settings.default_region,
         settings.answer_deadline_s,
     )
+
+
+def _model(settings: Settings) -> BaseChatModel | None:
+    """The configured model. Its client library takes most of a second to load and most starts need none."""
+    if not settings.has_model:
+        return None
+    from agent.model import open_model
+
+    return open_model(settings)
 
 
 def _searcher(settings: Settings, catalog: Catalog) -> GuideSearch | None:
