@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from knowledge.errors import InputError, NotKnown
-from knowledge.live.overlay import DEFAULT_FOLDER, Overlay
+from knowledge.live.overlay import Overlay
 from knowledge.load import DATA_DIR, load_rows
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
 from knowledge.rows import (
@@ -448,9 +448,3 @@ def usable_gib(gpu: Gpu) -> tuple[float, bool]:
 def shipped_catalog() -> Catalog:
     """The catalog of the data folder that ships with the project; one per process."""
     return Catalog()
-
-
-@cache
-def live_catalog(overlay: Path = DEFAULT_FOLDER) -> Catalog:
-    """The shipped facts with the overlay of a folder, which may be empty; one per folder and process."""
-    return Catalog(overlay=overlay)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +25,15 @@ from knowledge.rows import Currency, Price, Purchase
 _REQUIRED = ("instance_type", "region_id", "currency", "price")
 _COLUMNS = tuple(Price.model_fields)
 _BASES = ("list", "quote", "bill", "console", "third-party", "derived")  # "live" is what the API answered
+_USUAL = {
+    "purchase": "payg",
+    "product": "ecs",
+    "basis": "list",
+    "includes_disk": "false",
+    "confidence": "medium",
+}
 _UNIT_OF = {"subscription_1m": "month", "subscription_1y": "year", "subscription_3y": "3 years"}
+_TERM_UNITS = {"hour", *_UNIT_OF.values()}
 # Terms of the vendor's file, by its list and period, and the purchase option that each is.
 _TERMS = {
     ("hours", "1"): "payg",
@@ -94,22 +103,26 @@ def _step_of(row: LivePrice) -> str:
 
 
 def _csv_rows(name: str, text: str, catalog: Catalog, as_of: str) -> Iterator[LivePrice]:
-    reader = csv.DictReader(text.splitlines(keepends=True), strict=True)
-    header = [column.strip() for column in reader.fieldnames or ()]
-    reader.fieldnames = header
-    _check_header(name, header)
-    lines: dict[str, tuple[int, LivePrice]] = {}
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    said: dict[tuple[str, str], tuple[int, LivePrice]] = {}
     try:
+        header = [column.strip() for column in next(reader, ())]
+        _check_header(name, header)
+        # A column that is not there has its usual value; an empty cell says that the value is not known.
+        fallback = {field: value for field, value in _USUAL.items() if field not in header}
+        fallback |= {"source": f"imported from {name}"} | ({"as_of": as_of} if as_of else {})
         for cells in reader:
             where = f"{name}, line {reader.line_num}"
-            if None in cells or None in cells.values():
-                raise InputError(where, None, f"a row has {len(header)} cells")
-            values = {column: cell.strip() for column, cell in cells.items() if cell.strip()}
+            values = {
+                column: cell.strip() for column, cell in zip(header, cells, strict=False) if cell.strip()
+            }
             if not values:
                 continue
-            row = _csv_row(where, values, catalog, f"imported from {name}", as_of)
-            line, known = lines.setdefault(_step_of(row), (reader.line_num, row))
-            if (known.as_of, known.price) != (row.as_of, row.price) and known.as_of == row.as_of:
+            if len(cells) != len(header):
+                raise InputError(where, ",".join(cells), f"a row has {len(header)} cells")
+            row = _csv_row(where, fallback | values, catalog)
+            line, known = said.setdefault((_step_of(row), row.as_of), (reader.line_num, row))
+            if known.price != row.price:
                 raise InputError(f"{where}, price", str(row.price), f"line {line} says {known.price}")
             yield row
     except csv.Error as error:
@@ -126,23 +139,15 @@ def _check_header(name: str, header: list[str]) -> None:
         raise InputError(f"{name}, line 1", ",".join(header), f"columns missing: {', '.join(missing)}")
 
 
-def _csv_row(where: str, cells: Mapping[str, str], catalog: Catalog, source: str, as_of: str) -> LivePrice:
-    values: dict[str, str] = {
-        "purchase": "payg",
-        "product": "ecs",
-        "basis": "list",
-        "includes_disk": "false",
-        "confidence": "medium",
-        "source": source,
-        "as_of": as_of,
-        **cells,
-    }
-    values.setdefault("unit", _UNIT_OF.get(values["purchase"], "hour"))
+def _csv_row(where: str, values: dict[str, str], catalog: Catalog) -> LivePrice:
+    usual = _UNIT_OF.get(values.get("purchase", ""), "hour")
+    if values.setdefault("unit", usual) in _TERM_UNITS and values["unit"] != usual:
+        raise InputError(f"{where}, unit", values["unit"], f"{usual}: {values.get('purchase')} counts that")
     for field, allowed in (("purchase", get_args(Purchase)), ("basis", _BASES)):
-        if values[field] not in allowed:
-            near_words = near(values[field], allowed)
-            raise InputError(f"{where}, {field}", values[field], f"one of {', '.join(allowed)}", near_words)
-    if values["as_of"]:
+        word = values.get(field, "")
+        if word not in allowed:
+            raise InputError(f"{where}, {field}", word, f"one of {', '.join(allowed)}", near(word, allowed))
+    if "as_of" in values:
         _check_date(f"{where}, as_of", values["as_of"])
     try:
         values["instance_type"] = catalog.instance(values.get("instance_type", "")).instance_type
@@ -221,7 +226,8 @@ def _row(where: str, values: Mapping[str, object]) -> LivePrice:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{where}, {field}", first.get("input"), first["msg"]) from None
+        given = None if first["type"] == "missing" else first["input"]
+        raise InputError(f"{where}, {field}", given, first["msg"]) from None
 
 
 def _check_date(field: str, text: str) -> None:

@@ -47,11 +47,11 @@ OFFICIAL = Endpoint()
 
 def endpoint_of(text: str) -> Endpoint:
     """An endpoint from a host or URL. `InputError`: plain http is for a server on this machine only."""
-    parts = urlsplit(text if "//" in text else f"https://{text}")
     try:
+        parts = urlsplit(text if "//" in text else f"https://{text}")
         port = parts.port
     except ValueError:
-        port = None
+        raise InputError("endpoint", text, "a host, or https://host[:port]") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/") or "@" in text:
         raise InputError("endpoint", text, "a host, or https://host[:port]")
     if parts.scheme == "http" and not _is_loopback(parts.hostname):

@@ -34,7 +34,7 @@ def shown(row: Price) -> PriceShown:
 
 def _basis(row: Price) -> str:
     """How the figure came about, as its note says."""
-    if row.source.startswith("live"):
+    if row.basis == "live":
         return "live"
     if row.instance_type.endswith(".*"):
         return "family-floor"
