@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from knowledge.rows import Model
@@ -15,6 +14,8 @@ from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
 
 UNBOUNDED = 10_000_000  # sequences of a model that keeps no cache
+# Lost to rounding by allocators (2 MiB blocks, 20 MiB segments); a plan with less to spare does not fit.
+ROUNDING_SHARE = 0.01
 TIGHT_SHARE = 0.05  # "tight" is a margin below this share of the usable memory
 
 
@@ -99,10 +100,11 @@ def plan_memory(
     if card is not None:
         pool = _pool(engine, card, share, parts)
         beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - passing
-        margin = min(pool, beside) - kv_gib
-        held = max(pool, 0.0) * GIB / per_sequence if per_sequence > 0 else math.inf
-        concurrency = min(int(held), UNBOUNDED) if held < UNBOUNDED else UNBOUNDED
-        capacity = int(held * load.context_tokens) if per_sequence > 0 else None
+        room = min(pool, beside) - ROUNDING_SHARE * card.usable
+        margin = room - kv_gib
+        if per_sequence > 0:
+            capacity = int(max(pool, 0.0) * GIB / per_sequence * load.context_tokens)
+        concurrency = _sequences(room, per_sequence)
     return MemoryPlan(
         weights=parts.weights,
         kv=kv_gib,
@@ -118,6 +120,13 @@ def plan_memory(
         batched_tokens=work.tokens,
         utilization=share,
     )
+
+
+def _sequences(room: float, per_sequence: float) -> int:
+    """How many sequences of `per_sequence` bytes the room holds."""
+    if per_sequence <= 0:
+        return UNBOUNDED
+    return min(UNBOUNDED, int(max(room, 0.0) * GIB / per_sequence + 1e-9))
 
 
 @dataclass(frozen=True, slots=True)

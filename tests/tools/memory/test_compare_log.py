@@ -53,9 +53,9 @@ llama_new_context_with_model: KV self size  = 1024.00 MiB, K (f16):  512.00 MiB,
 llama_new_context_with_model:      CUDA0 compute buffer size =   560.00 MiB
 """
 OOM = """torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 896.00 MiB. GPU 0 has a total
-capacity of 95.00 GiB of which 524.06 MiB is free. Including non-PyTorch memory, this process has 86.45 GiB memory in use.
-Of the allocated memory 71.92 GiB is allocated by PyTorch, and 13.90 GiB is reserved by PyTorch but
-unallocated."""
+capacity of 95.00 GiB of which 524.06 MiB is free. Including non-PyTorch memory, this process has
+86.45 GiB memory in use. Of the allocated memory 71.92 GiB is allocated by PyTorch, and 13.90 GiB is
+reserved by PyTorch but unallocated."""
 OLD_OOM = """RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 79.15 GiB total capacity;
 77.00 GiB already allocated; 30.00 MiB free; 78.00 GiB reserved in total by PyTorch)"""
 SMI = """
