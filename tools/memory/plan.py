@@ -14,8 +14,9 @@ from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
 
 UNBOUNDED = 10_000_000  # sequences of a model that keeps no cache
-# Lost to rounding by allocators (2 MiB blocks, 20 MiB segments); a plan with less to spare does not fit.
-ROUNDING_SHARE = 0.01
+# Lost to rounding by allocators (2 MiB blocks, 20 MiB segments) and by blocks of the pool; a plan with less
+# to spare does not fit.
+ROUNDING_SHARE, POOL_ROUNDING_SHARE = 0.01, 0.0025
 TIGHT_SHARE = 0.05  # "tight" is a margin below this share of the usable memory
 
 
@@ -100,7 +101,7 @@ def plan_memory(
     if card is not None:
         pool = _pool(engine, card, share, parts)
         beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - passing
-        room = min(pool, beside) - ROUNDING_SHARE * card.usable
+        room = min(pool - POOL_ROUNDING_SHARE * card.usable, beside - ROUNDING_SHARE * card.usable)
         margin = room - kv_gib
         if per_sequence > 0:
             capacity = int(max(pool, 0.0) * GIB / per_sequence * load.context_tokens)
