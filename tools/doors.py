@@ -84,6 +84,12 @@ DOORS = (
         "The right instance for a workload.",
     ),
     Door(
+        "compare-log",
+        "tools.contracts.compare:CompareLogRequest",
+        "tools.compare_log:compare_log",
+        "An engine's start-up log or an out-of-memory trace set beside the estimate.",
+    ),
+    Door(
         "instance",
         "tools.contracts.lookup:NameRequest",
         "tools.doors:look_up_instance",
