@@ -128,9 +128,8 @@ def _steady(replica: Stepper, load: Load, served: float) -> _State:
     inputs, steps = max(1.0, float(load.input_tokens)), _steps(load)
     slower = _throttle(replica, inputs, steps, served)
     if steps == 0:  # requests that end with their first token: prompts one behind the other
-        state = _state(replica, inputs, 0.0, 0.0, 1.0, slower)
-        alone = inputs / min(replica.chunk_tokens, inputs) * state.mixed.total_ms
-        return replace(state, ttft_ms=max(state.ttft_ms, served * alone))
+        state = _state(replica, inputs, 0.0, 0.0, 1.0, 1.0)
+        return replace(state, ttft_ms=max(state.ttft_ms, served * replica.prompt_ms(inputs)))
     most = min(served, replica.chunk_tokens * steps / inputs)
     state = _state(replica, inputs, steps, most, served, slower)
     if state.concurrency <= served:
@@ -177,12 +176,12 @@ def _state(
     # Prompts pass one behind the other: a newcomer finds part of the others there (mean value analysis with
     # fixed service times), each taking its chunks' steps.
     chunks = inputs / own_chunk
-    alone = chunks * first.total_ms
+    alone = replica.prompt_ms(inputs, slower)
     service = inputs / chunk * mixed
     busy = min(FULLEST, rate * service)
     queue = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
     # Requests of equal length that started together also end together, so newcomers come in bunches.
-    bunch = alone * replica.engine.bunching * (served**replica.coefficients.bunching_power - 1.0)
+    bunch = alone * replica.engine.bunching * (served**replica.engine.bunching_power - 1.0)
     shared = chunks * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
     ttft = replica.engine.request_ms + inputs * replica.coefficients.host_token_us / 1e3 + alone
     ttft += min(1.0, served - 1.0) * (shared + max(queue, bunch))

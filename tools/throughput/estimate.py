@@ -26,10 +26,10 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     replica = settled.replica
     allowed = settled.held
     concurrency = _concurrency(request, settled, allowed)
-    speed = serve_steps(replica, Load(inputs, outputs, concurrency, limit=max(1, allowed)))
+    speed = serve_steps(replica, Load(inputs, outputs, concurrency, limit=max(1, settled.running_limit)))
     alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
-    chunk = min(float(max(inputs, 1)), replica.chunk_tokens)
-    prefill_rate = chunk / replica.prefill(chunk, max(inputs, 1) / 2).total_ms * 1e3 * replica.plan.replicas
+    together = float(max(1, inputs)) if concurrency == 1 else min(replica.chunk_tokens, inputs * concurrency)
+    prefill_rate = together / replica.prompt_ms(together) * 1e3 * replica.plan.replicas
     measured = replica.gpu.name in ranges.CALIBRATED_GPUS and not replica.gpu.derived
     rate = ranges.RATE if measured else ranges.UNMEASURED_RATE
     latency = ranges.LATENCY if measured else ranges.UNMEASURED_LATENCY

@@ -17,7 +17,7 @@ from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, link_between
 from tools.throughput.model_shape import ModelShape, shape_of
 from tools.throughput.precision import computes_in, scheme_for
-from tools.throughput.room import sequences_held
+from tools.throughput.room import MemoryRoom
 from tools.throughput.steps import Plan, Stepper, stepper
 
 DEFAULT_INPUT_TOKENS = 1024
@@ -31,7 +31,8 @@ class Resolved:
     """A request with all names and numbers settled."""
 
     replica: Stepper
-    held: int  # sequences of the stated length that memory holds at once, all replicas
+    held: int  # whole sequences of the stated length that memory holds at once, all replicas
+    running_limit: int  # sequences that run at once; in a paged cache they are half grown on average
     precision: Precision
     kv_precision: str
     gpu: Gpu
@@ -67,14 +68,14 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     kv_bytes = (kv_precision.block_bits or 16.0) / 8
     inputs = _tokens("input_tokens", request.input_tokens, DEFAULT_INPUT_TOKENS, notes)
     outputs = _tokens("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS, notes)
-    held = sequences_held(
-        row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version,
-        inputs + outputs, outputs,
-    )  # fmt: skip
+    room = MemoryRoom(row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version)
+    held = room.sequences(inputs + outputs, outputs)
+    grown = outputs if engine.reserves_output else outputs // 2
     sources = {(item.source, item.as_of): None for item in (row, gpu_row) if item.source}
     return Resolved(
         replica=stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
         held=held,
+        running_limit=held if not outputs else room.sequences(inputs + grown, grown),
         precision=precision,
         kv_precision=kv_precision.name.removeprefix("kv-"),
         gpu=gpu_row,

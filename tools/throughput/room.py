@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from knowledge.errors import InputError
 from knowledge.rows import Gpu, Model, Precision
 from tools.memory.card import card_of
@@ -12,30 +14,32 @@ from tools.memory.weights import Plan as Layout
 from tools.throughput.steps import Plan
 
 
-def sequences_held(
-    model: Model,
-    gpu: Gpu,
-    plan: Plan,
-    weights: Precision,
-    kv: Precision,
-    engine: str,
-    version: str,
-    tokens: int,
-    outputs: int,
-) -> int:
-    """Sequences of `tokens` (of which `outputs` are generated) that all replicas hold; 0 where the weights
-    leave no room."""
-    layout = Layout(plan.tensor, plan.pipeline, plan.expert if plan.expert > 1 else 1)
-    planned = plan_memory(
-        model,
-        format_of(weights, model),
-        _memory_engine(engine, version),
-        layout,
-        Load(context_tokens=max(1, tokens), output_tokens=outputs),
-        kv_format(kv),
-        card_of(gpu),
-    )
-    return max(0, planned.max_concurrency or 0) * plan.attention_data * plan.replicas
+@dataclass(frozen=True, slots=True)
+class MemoryRoom:
+    """The KV room of a plan on a card: model, formats and engine settled."""
+
+    model: Model
+    gpu: Gpu
+    plan: Plan
+    weights: Precision
+    kv: Precision
+    engine: str
+    version: str
+
+    def sequences(self, tokens: int, outputs: int) -> int:
+        """Sequences of `tokens`, of which `outputs` are generated, that all replicas hold at once; 0 where
+        the weights leave no room."""
+        plan = self.plan
+        planned = plan_memory(
+            self.model,
+            format_of(self.weights, self.model),
+            _memory_engine(self.engine, self.version),
+            Layout(plan.tensor, plan.pipeline, plan.expert),
+            Load(context_tokens=max(1, tokens), output_tokens=outputs),
+            kv_format(self.kv),
+            card_of(self.gpu),
+        )
+        return max(0, planned.max_concurrency or 0) * plan.attention_data * plan.replicas
 
 
 def _memory_engine(name: str, version: str) -> Engine:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, card_of
+from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, kernels_of
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link, all_reduce_ms, all_to_all_ms, hand_over_ms
 from tools.throughput.model_shape import ModelShape
@@ -14,6 +14,8 @@ ACTIVATION_BYTES = 2.0
 REWRITTEN_BYTES = (
     4.0  # per weight: bitsandbytes unpacks to 16 bit, writes, and reads again for more than one row
 )
+UNPACK_OVERLAP, HOST_OVERLAP = 3.5, 2.5  # see `joined`
+GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
 CEILING = 0.97
@@ -110,7 +112,8 @@ class Stepper:
     overhead_ms: float
     prompt_overhead_ms: float
     sequence_ms: float
-    host_ms: float  # launching a step from Python, while the GPU works
+    host_ms: float  # launching a step from the host while the GPU works
+    prompt_host_ms: float
     sustained: float  # of the burst matrix rate, when prompts keep the card busy
     communication_ms: float
     communication_token_ms: float
@@ -129,7 +132,7 @@ class Stepper:
         linear layers, softly where they meet. Cache reads and attention come on top, then elementwise
         kernels, links and fixed costs. `slower` stretches the arithmetic of prompts (power limit).
         """
-        model, plan, fit = self.model, self.plan, self.coefficients
+        model, plan = self.model, self.plan
         group = max(1.0, sequences / plan.overlapped_stages) if sequences else 0.0
         group /= plan.attention_data
         tokens = group + prompt_tokens
@@ -144,12 +147,9 @@ class Stepper:
             compute += work * plan.attention_data * model.top_k * self.expert_token_ms
         if tokens > 1.0:
             read += self.rewrite_ms
-        longest = max(read, unpack, compute)
-        power = fit.overlap_power
-        parts = (read / longest) ** power + (compute / longest) ** power
         if unpack:
-            parts += (unpack / longest) ** power
-        linear = longest * parts ** (1.0 / power)
+            read = joined(read, unpack, UNPACK_OVERLAP)
+        linear = joined(read, compute, self.engine.overlap)
         kv = group * self.kv_bytes(context) * self.kv_byte_ms
         attention = prompt_tokens * prompt_context * self.prefill_pair_ms
         if model.window_tokens:
@@ -161,10 +161,21 @@ class Stepper:
             overhead += self.prompt_overhead_ms
         communication = self.communication_ms + tokens * self.communication_token_ms
         total = overhead + communication + linear + max(kv, attention)
-        if total < self.host_ms:
-            overhead += self.host_ms - total
-            total = self.host_ms
+        host = self.prompt_host_ms if prompt_tokens else self.host_ms
+        if host:
+            waiting = joined(total, host, HOST_OVERLAP) - total
+            total, overhead = total + waiting, overhead + waiting
         return StepTime(total, read, kv, compute + attention, communication, overhead)
+
+    def prompt_ms(self, inputs: float, slower: float = 1.0) -> float:
+        """A prompt alone, chunk by chunk. A layer split works on several chunks at once: two GPUs take
+        (n + 1) / 2n of the time for n chunks; more gain less, as each waits for the hand-over."""
+        chunks = max(1.0, inputs / self.chunk_tokens)
+        alone = chunks * self.prefill(inputs / chunks, inputs / 2, slower).total_ms
+        gpus = self.plan.pipeline
+        if gpus > 1 and not self.plan.micro_batched and self.engine.portable:
+            alone *= 1.0 - (1.0 - (chunks + 1.0) / (2.0 * chunks)) * (2.0 / gpus) ** 0.8
+        return alone
 
     def decode(self, sequences: float, context: float) -> StepTime:
         """One step that gives each of `sequences` running sequences a token."""
@@ -205,18 +216,18 @@ def stepper(
 ) -> Stepper:
     """Works out what the parts of a step cost."""
     fit = coefficients
-    card = card_of(gpu.card, gpu.capability, fit)
+    kernels = kernels_of(gpu.card, gpu.capability, engine, fit)
     per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
-    read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth)
-    expert_read = per_byte / min(CEILING, card.bandwidth * engine.bandwidth * fit.expert_bandwidth)
-    share = {"int8": card.compute_8, "fp8": card.compute_8, "fp4": card.compute_4}.get(
-        scheme.computes_in, card.compute_16
+    read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth)
+    expert_read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth * fit.expert_bandwidth)
+    share = {"int8": kernels.compute_8, "fp8": kernels.compute_8, "fp4": kernels.compute_4}.get(
+        scheme.computes_in, kernels.compute_16
     )
     if engine.portable:
-        share = card.portable * (gpu.fp16_tflops / scheme.peak_tflops)
+        share = kernels.compute_16 * gpu.fp16_tflops / scheme.peak_tflops
     rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
     attention_peak = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
-    unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * card.vector)
+    unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * kernels.vector)
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
     width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
     expert_share = fit.expert_compute * width / (width + fit.expert_half_width)
@@ -224,6 +235,11 @@ def stepper(
     fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
     fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
     slow = fit.slow_formats.get((engine.name, scheme.name), 0.0)
+    if model.experts:
+        slow += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
+    host_us = engine.host_layer_us + slow
+    if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:
+        host_us = max(host_us, engine.split_host_layer_us)
     communication, per_token = _communication(model, plan, link)
     return Stepper(
         model=model,
@@ -245,19 +261,30 @@ def stepper(
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
-        kv_byte_ms=per_byte / fit.kv_bandwidth,
-        prefill_pair_ms=model.attention_flops / (attention_peak * fit.prefill_attention),
-        window_pair_ms=model.window_flops / (attention_peak * fit.prefill_attention),
-        decode_pair_ms=model.decode_attention_flops / (attention_peak * fit.decode_attention),
+        kv_byte_ms=per_byte / (fit.kv_bandwidth * engine.kv_share),
+        prefill_pair_ms=model.attention_flops / (attention_peak * kernels.attention * fit.prefill_attention),
+        window_pair_ms=model.window_flops / (attention_peak * kernels.attention * fit.prefill_attention),
+        decode_pair_ms=model.decode_attention_flops
+        / (attention_peak * kernels.attention * fit.decode_attention),
         activation_token_ms=model.layers * model.hidden * fit.activation_bytes * per_byte,
-        overhead_ms=fixed_us * card.layer / gpu.time_share / 1e3 + engine.step_ms,
-        prompt_overhead_ms=model.layers * engine.prompt_layer_us * card.layer / gpu.time_share / 1e3,
+        overhead_ms=fixed_us * kernels.layer / gpu.time_share / 1e3 + engine.step_ms,
+        prompt_overhead_ms=model.layers * engine.prompt_layer_us * kernels.layer / gpu.time_share / 1e3,
         sequence_ms=engine.sequence_us / 1e3,
-        host_ms=model.layers * (engine.host_layer_us + slow) / 1e3,
-        sustained=card.sustained,
+        host_ms=model.layers * host_us / 1e3,
+        prompt_host_ms=model.layers * max(host_us, engine.prompt_host_layer_us) / 1e3,
+        sustained=fit.sustained.get(gpu.card, 1.0),
         communication_ms=communication,
         communication_token_ms=per_token,
     )
+
+
+def joined(first: float, second: float, overlap: float) -> float:
+    """Time of two parts that overlap: their sum at `overlap` 1, the longer one as it grows."""
+    longer, shorter = (first, second) if first > second else (second, first)
+    if longer <= 0.0:
+        return 0.0
+    result: float = longer * (1.0 + (shorter / longer) ** overlap) ** (1.0 / overlap)
+    return result
 
 
 def _communication(model: ModelShape, plan: Plan, link: Link) -> tuple[float, float]:
