@@ -25,6 +25,8 @@ GOOD_FOR = {
     "DescribeSpotPriceHistory": timedelta(minutes=30),
     "DescribeAvailableResource": timedelta(minutes=5),
 }
+_HOME = "cn-hangzhou"  # knows the regions and types of all
+_LIKE_AN_ID = re.compile(r"[a-z]{2}-[a-z]+(-[a-z0-9]+)*")
 _WORLDWIDE = ("DescribeRegions", "DescribeInstanceTypes")
 
 
@@ -76,9 +78,7 @@ def _region_id(catalog: Catalog, name: str) -> str:
     try:
         return catalog.region(name).region_id
     except InputError:
-        if re.fullmatch(
-            r"[a-z]{2}-[a-z]+(-[a-z0-9]+)*", name
-        ):  # maybe newer than our table: the API will say
+        if _LIKE_AN_ID.fullmatch(name):  # maybe newer than our table: the API will say
             return name
         raise
 
@@ -90,9 +90,9 @@ def _chosen(field: str, given: Sequence[str], allowed: Sequence[str]) -> tuple[s
     return tuple(word for word in allowed if word in given) or tuple(allowed)
 
 
-def first_steps(wish: Wish) -> list[Step]:
-    """What the rest is planned from: open regions and the list of types."""
-    home = wish.regions[0] if wish.regions[0] != EVERY_REGION else "cn-hangzhou"
+def first_steps(wish: Wish, catalog: Catalog) -> list[Step]:
+    """What the rest is planned from: open regions and the list of types, asked of a host that exists."""
+    home = next((region for region in wish.regions if region in catalog.regions_by_id), _HOME)
     steps = [Step("DescribeRegions", home)]
     return [*steps, Step("DescribeInstanceTypes", home)] if "types" in wish.parts else steps
 

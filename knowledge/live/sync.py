@@ -41,7 +41,7 @@ def sync(
     Raises `InputError` for wrong credentials and unknown families. All other trouble ends in the report.
     """
     run = _Run(ecs, store, force, now, progress)
-    run.take(first_steps(wish))
+    run.take(first_steps(wish, catalog))
     live = store.snapshot()
     for region in closed_regions(wish, live):
         run.failures.append(Failure(step=region, why="not a region that this account may use"))

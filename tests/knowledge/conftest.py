@@ -38,7 +38,13 @@ def ecs(server: EcsServer, pauses: list[float]):
     return client(server, pauses)
 
 
-def client(server: EcsServer, pauses: list[float], key_id: str = KEY_ID, secret: str = KEY_SECRET):
+def client(
+    server: EcsServer,
+    pauses: list[float],
+    key_id: str = KEY_ID,
+    secret: str = KEY_SECRET,
+    timeout_s: float = 5,
+):
     """The real SDK, pointed at the loopback server."""
     from alibabacloud_credentials.models import Config
 
@@ -46,7 +52,7 @@ def client(server: EcsServer, pauses: list[float], key_id: str = KEY_ID, secret:
     from knowledge.live.service import Credentials, Endpoint, Service
 
     keys = Credentials(Config(type="access_key", access_key_id=key_id, access_key_secret=secret))
-    return Ecs(Service(Endpoint(server.host, "http"), keys, timeout_s=0.5, sleep=pauses.append))
+    return Ecs(Service(Endpoint(server.host, "http"), keys, timeout_s=timeout_s, sleep=pauses.append))
 
 
 @pytest.fixture

@@ -149,6 +149,21 @@ def test_a_request_is_never_sent_in_the_clear_to_another_machine(endpoint: str) 
     assert endpoint_of("http://[::1]:80").host == "[::1]:80"
 
 
+def test_without_another_endpoint_the_official_one_of_the_region_is_asked_in_secret() -> None:
+    from alibabacloud_credentials.models import Config
+
+    from knowledge.live.service import Credentials, Service
+
+    keys = Credentials(Config(type="access_key", access_key_id=KEY_ID, access_key_secret=KEY_SECRET))
+    service = Service(credentials=keys)
+    for region, host in {
+        "cn-hangzhou": "ecs-cn-hangzhou.aliyuncs.com",
+        "ap-southeast-1": "ecs.ap-southeast-1.aliyuncs.com",
+    }.items():
+        sdk = service._client(region)
+        assert (sdk._endpoint, sdk._protocol, sdk._region_id) == (host, "https", region)
+
+
 def test_the_facts_start_without_the_sdk() -> None:
     heavy = {"alibabacloud_ecs20140526", "alibabacloud_credentials", "sqlite3", "tenacity", "Tea"}
     code = f"import sys, knowledge.__main__, tools.cost; print(sorted(set(sys.modules) & {heavy}))"

@@ -57,11 +57,10 @@ def test_a_limit_that_stays_ends_the_run_and_the_next_one_goes_on(
 
 def test_a_service_that_hangs_is_left_after_the_timeout(refresh: Refresh, server: EcsServer) -> None:
     server.faults["DescribePrice"].append(Reply(200, price({}, "35.1"), delay_s=1.2))
-    report = refresh("prices")
+    report = refresh("prices", api=client(server, [], timeout_s=0.4))
     assert report.complete  # the second try answered
-    assert (
-        len(server.asked("DescribePrice")) == report.answered
-    )  # one more question than prices, less the regions
+    prices = report.answered - 1  # the regions are an answer too
+    assert len(server.asked("DescribePrice")) > prices
 
 
 @pytest.mark.parametrize(
@@ -121,8 +120,8 @@ def test_an_action_that_the_key_may_not_use_is_left_out_once_refused(
 def test_a_region_that_is_not_open_is_said_and_the_others_are_asked(
     refresh: Refresh, live: Catalog, server: EcsServer
 ) -> None:
-    report = refresh("prices", region=("cn-shanghai", "新加坡"))
-    assert report.failures[0].step == "cn-shanghai"
+    report = refresh("prices", region=("cn-hangzou", "cn-shanghai", "新加坡"))
+    assert [failure.step for failure in report.failures] == ["cn-hangzou", "cn-shanghai"]
     assert {query["RegionId"] for query in server.asked("DescribePrice")} == {"ap-southeast-1"}
     assert live.price(A100, "ap-southeast-1").basis == "live"
 
