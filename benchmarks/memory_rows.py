@@ -198,7 +198,8 @@ def _inference_kind(row: dict[str, str]) -> str:
     if engine.startswith(_LIBRARIES):
         precision = row["weight_precision"]
         width = "16 bit" if precision in ("bf16", "fp16") else "8 bit" if "8" in precision else "4 bit"
-        return f"Transformers peak, {width}"
+        by_allocator = "measured=torch_" in row["note"]
+        return f"Transformers peak, {width}" if by_allocator else f"Transformers by nvidia-smi, {width}"
     return "llama.cpp total" if engine == "llama.cpp" else ""
 
 

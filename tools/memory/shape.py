@@ -47,6 +47,7 @@ class Shape:
     experts_per_token: int
     is_latent: bool
     tied: bool
+    predicts_tokens: bool  # has an output head, tied or not
     known_layout: bool  # False: only the total is known, every split is an estimate
 
     @property
@@ -112,6 +113,7 @@ def shape_of(model: Model) -> Shape:
         experts_per_token=model.experts_per_token or 0,
         is_latent=model.attention == "mla" or model.kv_lora_rank is not None,
         tied=tied,
+        predicts_tokens=has_head,
         known_layout=bool(hidden and layers and vocab),
     )
 

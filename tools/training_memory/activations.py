@@ -10,9 +10,7 @@ _ADAPTED = ("q", "k", "v", "o", "gate", "up", "down")
 _ATTENTION, _FEED_FORWARD = frozenset(_ADAPTED[:4]), frozenset(_ADAPTED[4:])
 TABLES = frozenset({"embedding", "head"})  # trained whole, beside the adapters
 
-# Bytes per logit of an unfused loss: 16-bit logits, fp32 copy, log-softmax and its fp32 gradient.
-# Measured slopes over the sequence length: 12 (Qwen script), 26 (ms-swift), 8 to 10 saved by a chunked loss.
-LOSS_BYTES, FUSED_CHUNK, FUSED_BYTES = 14.0, 1024.0, 6.0
+FUSED_CHUNK, FUSED_BYTES = 1024.0, 6.0  # tokens and bytes per logit of a chunked loss
 # Selective recomputation stores matrix products and recomputes the rest: share of the full set kept.
 SELECTIVE_SHARE = 0.6
 
@@ -50,13 +48,13 @@ def activation_bytes(shape: Shape, step: Step, tensor: int, layers: float, offlo
     return layer * layers * (SELECTIVE_SHARE if step.checkpointing == "selective" else 1.0)
 
 
-def logits_bytes(shape: Shape, step: Step, tensor: int) -> float:
+def logits_bytes(shape: Shape, step: Step, tensor: int, loss_bytes: float) -> float:
     """Logits and their gradient (section 7); a fused loss holds one chunk of 1,024 tokens."""
-    if shape.head == 0 and not shape.tied:
+    if not shape.predicts_tokens:
         return 0.0
     if step.fused_loss:
         return min(step.tokens, FUSED_CHUNK) * shape.vocab * FUSED_BYTES / tensor
-    return step.tokens * shape.vocab * LOSS_BYTES / tensor
+    return step.tokens * shape.vocab * loss_bytes / tensor
 
 
 def adapter_parameters(shape: Shape, rank: int, targets: frozenset[str]) -> float:

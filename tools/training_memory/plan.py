@@ -173,11 +173,11 @@ def _activations(job: TrainingJob) -> tuple[float, float]:
     if division.pipeline > 1:
         in_flight = division.pipeline
         if job.trainer.splits_batch:
-            tokens = min(tokens, step.sequence / division.context)
+            tokens = max(tokens / division.pipeline, step.sequence / division.context)
     batch = replace(step, tokens=tokens)
     layers = job.shape.layers / division.pipeline * in_flight
     kept = activation_bytes(job.shape, batch, division.tensor, layers, job.trainer.offloads_checkpoints)
-    return kept, logits_bytes(job.shape, batch, division.tensor)
+    return kept, logits_bytes(job.shape, batch, division.tensor, job.trainer.loss_bytes)
 
 
 def _trainable(job: TrainingJob) -> float:
