@@ -7,6 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -79,11 +80,20 @@ def _option_values(options: Mapping[str, str | None]) -> dict[str, object]:
             values[name] = {"amount": match[1], "currency": match[2].upper(), "period": period}
         elif name in ("regions", "gpu_wanted", "gpu_excluded", "instance_wanted"):
             values[name] = [part.strip() for part in text.split(",") if part.strip()]
-        elif name == "log" and text == "-":
-            values[name] = sys.stdin.read()
         else:
             values[name] = text
     return values
+
+
+def _argument_values(door: Door, words: list[str]) -> dict[str, object]:
+    """What the words after the command stand for: a name, or for `compare-log` a file ("-" = stdin)."""
+    if door.name != "compare-log":
+        return {"name": " ".join(words)}
+    try:
+        raw = sys.stdin.buffer.read() if words == ["-"] else Path(words[0]).read_bytes()
+    except OSError as error:
+        raise InputError("file", words[0], f"a file that can be read ({error.strerror})") from None
+    return {"text": raw.decode(errors="replace")}
 
 
 def _add_command(door: Door) -> None:
@@ -99,7 +109,7 @@ def _add_command(door: Door) -> None:
         try:
             values = _option_values(options)
             if words:
-                values[next(iter(door.request_type().model_fields))] = " ".join(words)
+                values |= _argument_values(door, words)
             report = door.run(values, shipped_catalog())
         except AdvisorError as error:
             print(json.dumps({"error": error.payload()}, ensure_ascii=False) if as_json else str(error))
@@ -108,7 +118,9 @@ def _add_command(door: Door) -> None:
 
     flag = inspect.Parameter.KEYWORD_ONLY
     annotations: dict[str, Any] = {
-        "words": Annotated[list[str] | None, typer.Argument(help="The name, for the look-up doors.")],
+        "words": Annotated[
+            list[str] | None, typer.Argument(help="The name, or the log file.", metavar="NAME|FILE")
+        ],
         **{
             name: Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", show_default=False)]
             for name in door.request_type().model_fields

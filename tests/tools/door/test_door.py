@@ -136,3 +136,18 @@ def test_a_start_is_quick_and_imports_nothing_heavy() -> None:
     heavy, peak_mib = done.stdout.splitlines()[-1].rsplit(" ", 1)
     assert heavy == "[]"
     assert int(peak_mib) < 80
+
+
+def test_a_log_file_is_set_beside_the_estimate(tmp_path: Path) -> None:
+    log = tmp_path / "vllm.log"
+    log.write_text(
+        "INFO model='Qwen/Qwen3-8B', dtype=torch.bfloat16, max_seq_len=32768\n"
+        "INFO Model loading took 15.2683 GiB and 4.1 seconds\n"
+        "INFO GPU KV cache size: 312,704 tokens\n",
+        encoding="utf-8",
+    )
+    done = run("compare-log", str(log), "--gpu", "A100-80GB", "--json")
+    report = json.loads(done.stdout)
+    assert any(part["part"] == "weights" and part["measured"] == 15.2683 for part in report["parts"]), report
+    missing = run("compare-log", str(tmp_path / "none.log"), "--json")
+    assert json.loads(missing.stdout)["error"]["field"] == "file"
