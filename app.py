@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-
 import uvicorn
 from fastapi import FastAPI
 
 from agent.run import open_advisor
 from serving.app import build_api
+from serving.desk import PageAdvisor
+from serving.logs import set_up_logs
 from settings import Settings
 from ui.page import build_page, mount_page
 
@@ -17,14 +17,14 @@ def build_app(settings: Settings) -> FastAPI:
     """The whole application: settings, facts, index, model, agent, API, page."""
     advisor = open_advisor(settings)
     advisor.warm()
-    api = build_api(advisor, settings)
-    return mount_page(api, build_page(advisor), root_path=settings.root_path)
+    api = build_api(advisor, settings, advisor.searcher)
+    return mount_page(api, build_page(PageAdvisor(api.state.desk)), root_path=settings.root_path)
 
 
 def main() -> None:
     """Serves until stopped; Ctrl-C finishes the answers that are being written."""
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     settings = Settings()
+    set_up_logs(settings.log_format)
     app = build_app(settings)
     print(f"GPU sizing assistant: http://{settings.host}:{settings.port}", flush=True)  # noqa: T201
     uvicorn.run(

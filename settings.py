@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, SecretStr
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 ROOT = Path(__file__).parent
+
+
+def _words(value: object) -> object:
+    """A list as one writes it in an environment: words apart by commas or blanks."""
+    return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+
+Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
 
 
 class Settings(BaseSettings):
@@ -33,6 +41,43 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr = Field(SecretStr(""), alias="EMBEDDING_API_KEY")
     embedding_model: str = Field("", alias="EMBEDDING_MODEL")
     chroma_url: str = Field("", alias="CHROMA_URL")
+
+    # Who may call, from where, how often
+    access: Literal["auto", "open"] = Field("auto", alias="ACCESS")
+    database_url: str = Field("", alias="DATABASE_URL")
+    secret_key: SecretStr = Field(SecretStr(""), alias="SECRET_KEY")
+    public_url: str = Field("", alias="PUBLIC_URL")
+    trusted_proxies: Words = Field((), alias="TRUSTED_PROXIES")
+    identity_header: str = Field("", alias="IDENTITY_HEADER")
+    cors_origins: Words = Field((), alias="CORS_ORIGINS")
+    frame_ancestors: Words = Field((), alias="FRAME_ANCESTORS")
+    rate_per_key: int = Field(600, alias="RATE_PER_KEY", ge=1)
+    rate_per_site: int = Field(600, alias="RATE_PER_SITE", ge=1)
+    rate_per_address: int = Field(60, alias="RATE_PER_ADDRESS", ge=1)
+    max_body_bytes: int = Field(2_000_000, alias="MAX_BODY_BYTES", ge=1024)
+    max_answers: int = Field(0, alias="MAX_ANSWERS", ge=0)
+    retention_days: int = Field(30, alias="RETENTION_DAYS", ge=0)
+    log_format: Literal["text", "json"] = Field("text", alias="LOG_FORMAT")
+
+    # Where a person is reached, and the bots
+    handover_url: str = Field("", alias="HANDOVER_URL")
+    handover_secret: SecretStr = Field(SecretStr(""), alias="HANDOVER_SECRET")
+    handover_mail: str = Field("", alias="HANDOVER_MAIL")
+    smtp_url: str = Field("", alias="SMTP_URL")
+    webhook_secret: SecretStr = Field(SecretStr(""), alias="WEBHOOK_SECRET")
+    webhook_reply_url: str = Field("", alias="WEBHOOK_REPLY_URL")
+    dingtalk_client_id: str = Field("", alias="DINGTALK_CLIENT_ID")
+    dingtalk_client_secret: SecretStr = Field(SecretStr(""), alias="DINGTALK_CLIENT_SECRET")
+    feishu_app_id: str = Field("", alias="FEISHU_APP_ID")
+    feishu_app_secret: SecretStr = Field(SecretStr(""), alias="FEISHU_APP_SECRET")
+    feishu_encrypt_key: SecretStr = Field(SecretStr(""), alias="FEISHU_ENCRYPT_KEY")
+    feishu_verification_token: SecretStr = Field(SecretStr(""), alias="FEISHU_VERIFICATION_TOKEN")
+    feishu_url: str = Field("https://open.feishu.cn", alias="FEISHU_URL")
+
+    @property
+    def store_url(self) -> str:
+        """The database: `DATABASE_URL`, or a SQLite file in the state folder."""
+        return self.database_url or f"sqlite:///{self.state_dir / 'desk.db'}"
 
     @property
     def index_dir(self) -> Path:

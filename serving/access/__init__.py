@@ -1,0 +1,1 @@
+"""Who may call: keys, sites and visits, sessions, origins, rates."""

@@ -1,0 +1,19 @@
+"""Small readings of an ASGI scope that several parts need."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.types import Scope
+
+
+def path_of(scope: Scope) -> str:
+    """The path without the prefix of a proxy, whether or not the proxy strips it."""
+    path, root = str(scope["path"]), str(scope.get("root_path", "")).rstrip("/")
+    return path[len(root) :] or "/" if root and (path == root or path.startswith(f"{root}/")) else path
+
+
+def state_of(scope: Scope) -> dict[str, Any]:
+    """The request's own values; `request.state` shows the same."""
+    state: dict[str, Any] = scope.setdefault("state", {})
+    return state

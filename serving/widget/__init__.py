@@ -1,0 +1,1 @@
+"""The chat bubble for any web page: script, frame, visits."""
