@@ -13,16 +13,16 @@ from agent.reading.types import Mention
 from agent.reading.words import Words
 
 _QUOTED_ERROR = re.compile(
-    r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w+error:|\s--[a-z][\w-]{3,}|traceback|exit\s?code"
+    r"(?:cuda|torch)[\w.: ]{0,24}out of memory|\w{1,40}error:|\s--[a-z][\w-]{3,40}|traceback|exit\s?code"
     r"|error code|xid|cuda error|nccl (?:warn|error|watchdog)"
-    r"|(?<![a-z0-9/.])(?:[a-z]+(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d+"
-    r"|0x[0-9a-f]{4,}|/dev/\w+)(?![a-z])"
+    r"|(?<![a-z0-9/.])(?:[a-z]{1,40}(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d{1,6}"
+    r"|0x[0-9a-f]{4,16}|/dev/\w{1,20})(?![a-z])"
 )
 # An error's name as programs print it, by its capitals: "cudaErrorNotReady", "OperationDenied.NoStock".
 _ERROR_NAME = re.compile(
     r"(?<![A-Za-z])(?:[A-Za-z]{1,40}(?:Error|Exception|NotFound|Denied|Invalid|Unsupported|NotSupport"
-    r"|Conflict|Failed)\w*"
-    r"|[A-Za-z][a-z]+(?:[A-Z][a-z]+){3,}|[A-Z]{2,}(?:_[A-Z]+){2,})(?![a-z])"
+    r"|Conflict|Failed)\w{0,40}|[A-Za-z][a-z]{1,20}(?:[A-Z][a-z]{1,20}){3,8}|[A-Z]{2,20}(?:_[A-Z]{1,20}){2,8})"
+    r"(?![a-z])"
 )
 _COMPARED = ("gpu", "family", "instance", "phantom_family", "unknown_gpu")
 _OR = re.compile(

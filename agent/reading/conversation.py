@@ -16,6 +16,7 @@ from agent.reading.words import MAX_CHARS
 from knowledge.catalog import Catalog
 
 _MAX_TURNS = 40
+_READ = 200_000  # characters of a turn
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
 _MACHINES = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|machines|instances|servers)")
 _BEFORE_TYPE = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|个|x|\*)?\s*$")
@@ -26,9 +27,9 @@ def read(turns: Sequence[str], catalog: Catalog) -> Reading:
     """The conversation as read after its last user turn, the question.
 
     Never raises for any text; the same turns always give the same reading. The last 40 turns are read, of
-    each the first 6,000 characters of prose and 200,000 of pasted material.
+    each the first 4,000 characters of prose and 200,000 of pasted material.
     """
-    texts = [str(turn) for turn in turns][-_MAX_TURNS:] or [""]
+    texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
     state = State()
     asked: set[Clarify] = set()
     clarify: Clarify = ""
@@ -46,6 +47,12 @@ def read(turns: Sequence[str], catalog: Catalog) -> Reading:
         clarify = "" if clarify in asked else clarify
         asked.add(clarify)
     return _reading(texts, turn, state, intent, others, clarify, follow_up, changed)
+
+
+def _clean(turn: str) -> str:
+    """Text that every encoder takes: lone surrogates and control characters become blanks."""
+    text = str(turn)[:_READ].encode("utf-8", "replace").decode("utf-8")
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text)
 
 
 def _intent(

@@ -24,8 +24,8 @@ _NO_SUBJECT = frozenset({"slow", "compliance", "latency", "promotion", "throughp
 _SUBJECTS = frozenset({"storage", "network", "spot", "subscription", "vgpu", "oom", "reserved"})
 # Names as they stand in logs, flags and code.
 _TECHNICAL = re.compile(
-    r"[A-Za-z]{2,}_[A-Za-z]|\w=\w|[A-Za-z]+/[A-Za-z]+/?|\b[A-Z]{3,}\b|[a-z]+[A-Z][a-z]+"
-    r"|\w+\.(?:json|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b"
+    r"[A-Za-z]{2}_[A-Za-z]|\w=\w|[A-Za-z]/[A-Za-z]|\b[A-Z]{3,12}\b|[a-z][A-Z][a-z]"
+    r"|\w\.(?:json|py|so|sh|log|cfg)\b|0{3,}\d|\d\s*(?:[GM]bit|MB|TB)/?s?\b"
 )
 _WISH_WORDS = re.compile(
     r"gpus?|显卡|显存|卡|服务器|servers?|ai|阿里云|云|机器|大?模型|llms?|models?|实例|instances?|主机"

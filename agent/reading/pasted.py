@@ -3,41 +3,48 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal["", "log", "config", "nvidia_smi", "code"]
 
+_READ = 200_000  # characters of a turn that are looked at
 _KEPT = 20_000  # characters of pasted material that are kept
-_LINES = 600
+_MANY_LINES = 12  # from here on lines with an error among them are a log, in whatever form
+_ENDLESS = 400  # characters of a line that nobody types
 _SMI = re.compile(
-    r"nvidia-smi\s+\d{3}\.|\|\s*gpu\s+name\s|\d+mib\s*/\s*\d+mib|driver version:\s*\d{3}", re.IGNORECASE
+    r"nvidia-smi\s+\d{3}\.|\|\s*gpu\s+name\s|\d{1,6}mib\s*/\s*\d{1,6}mib|driver version:\s*\d{3}"
 )
+_SMI_LINE = re.compile(r"\s*[|+]|.{0,200}\d{1,6}mib\s*/|.{0,40}driver version")
+# One card of the table: "|   0  NVIDIA A10          On   | 00000000:00:07.0 Off |".
+_SMI_CARD = re.compile(r"^\|\s{1,4}\d{1,2}\s{1,4}(\S[^|\n]{1,40}?)\s+(?:On|Off|N/A)\s*\|", re.MULTILINE)
 _CONFIG = re.compile(
-    r"\"(?:hidden_size|num_hidden_layers|num_attention_heads|model_type|architectures|n_layer)\"\s*:"
+    r'"(?:hidden_size|num_hidden_layers|num_attention_heads|model_type|architectures|n_layer)"\s*:'
 )
+_FENCE = re.compile(r"```[a-z]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical"
-    r"|fatal)\b|traceback|file \".{1,200}\", line \d+"
-    r"|\s*at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]|e\d{4} "
-    r"|i\d{4} |w\d{4} |nccl|cuda error|raise |return |self\.|\d+: )",
-    re.IGNORECASE,
-)
-_ERROR = re.compile(
-    r"error|exception|failed|failure|cannot|could not|couldn't|fatal|killed|out of memory|oom"
-    r"|denied|not found|no such|unable|mismatch|invalid|timeout"
-    r"|xid|segfault|unsupported|not supported|insufficient|报错|错误|失败",
-    re.IGNORECASE,
-)
-_NOISE = re.compile(
-    r"^\s*(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d[.,\d]*z?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
-    r"|\(?(?:info|warning|error|critical)\b:?|\[[\w.:/ -]{1,40}\]|[ei]\d{4}|\(\w+ pid=\d+\)"
-    r"|\d{2}-\d{2})+[\s:|-]*",
-    re.IGNORECASE,
+    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical|fatal)\b"
+    r"|traceback"
+    r'|file ".{1,200}", line \d+|at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]'
+    r"|[eiw]\d{4} |nccl|cuda error|raise |return |self\.|\d+: )"
 )
 _CODE_LINE = re.compile(
-    r"^\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|FROM "
-    r"|RUN |\$ |for .* in .*:|if .*:$|\w+ ?= ?\w+\()"
+    r"\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|from |run |\$ "
+    r"|for .{1,80} in .{1,80}:|if .{1,80}:$|\w{1,40} ?= ?\w{1,40}\()"
+)
+_ERROR = re.compile(
+    r"error|exception|failed|failure|cannot|could not|couldn't|fatal|killed|out of memory|oom|denied"
+    r"|not found"
+    r"|no such|unable|mismatch|invalid|timeout|xid|segfault|unsupported|not supported|insufficient|报错"
+    r"|错误|失败"
+)
+# A line that ends a traceback says more than a warning on the way to it.
+_TELLING = re.compile(r"[\w.]{1,60}(?:error|exception)\b|.{0,160}(?:out of memory|cuda error|xid|nccl)")
+_STAMPS = re.compile(
+    r"\s*(?:(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d[.,\d]*z?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
+    r"|\(?(?:info|warning|error|critical)\b:?|\[[\w.:/ -]{1,40}\]|[ei]\d{4}|\(\w+ pid=\d+\)|\d\d-\d\d)[\s:"
+    r"|-]*){1,6}"
 )
 
 
@@ -52,60 +59,73 @@ class Pasted:
 
 
 def split_pasted(turn: str) -> Pasted:
-    """Splits a turn. Short questions that quote one error line stay prose."""
-    if "\n" not in turn and len(turn) < 700:
+    """Splits a turn. A question that quotes one line of an error stays prose."""
+    if "\n" not in turn and len(turn) < _ENDLESS:
         return Pasted(turn)
-    lines = turn[:200_000].splitlines()
-    if _CONFIG.search(turn[:_KEPT]) and "{" in turn:
-        start, end = turn.index("{"), turn.rfind("}")
-        prose = f"{turn[:start]} {turn[end + 1 :] if end > start else ''}"
-        return Pasted(prose, "config", turn[start : end + 1 if end > start else None][:_KEPT])
-    fenced = re.search(r"```[a-z]*\n(.*?)(?:```|\Z)", turn[:60_000], re.DOTALL)
-    marks = [_is_pasted(line) for line in lines]
-    if _SMI.search(turn[:_KEPT]):
-        kind: Kind = "nvidia_smi"
-        marks = [
-            mark or bool(re.match(r"\s*[|+]|.*mib\s*/|.*driver version", line, re.IGNORECASE))
-            for mark, line in zip(marks, lines, strict=True)
-        ]
-    elif fenced or sum(marks) >= 3 or len(turn) >= 1500:
-        kind = "code" if sum(bool(_CODE_LINE.match(line)) for line in lines) * 2 > len(lines) else "log"
-    else:
+    turn = turn[:_READ]
+    low = turn[:_KEPT].lower()
+    if _CONFIG.search(low) and "{" in turn:
+        return _config(turn)
+    lines = turn.splitlines()
+    fenced = _FENCE.search(turn)
+    smi = bool(_SMI.search(low))
+    marks = [_is_material(line, smi) for line in lines]
+    if not (fenced or smi or sum(marks) >= 3 or _many_with_error(lines)):
         return Pasted(turn)
+    kind: Kind = "nvidia_smi" if smi else "code" if _mostly_code(lines) else "log"
     if fenced:
-        inside, prose = fenced[1], turn[: fenced.start()] + " " + turn[fenced.end() : fenced.end() + 4000]
-        return Pasted(prose, kind, inside[:_KEPT], error_lines(inside.splitlines()))
-    body = _fill_gaps(marks)
-    material = [line for line, mark in zip(lines, body, strict=True) if mark]
-    prose_lines = [line for line, mark in zip(lines, body, strict=True) if not mark]
-    if len(lines) == 1:  # one endless line: its head is read, the rest is material
-        return Pasted(turn[:600], kind, turn[:_KEPT], error_lines(re.split(r"(?<=[.;])\s", turn[:_KEPT])))
-    return Pasted("\n".join(prose_lines), kind, "\n".join(material)[:_KEPT], error_lines(material))
+        prose = f"{turn[: fenced.start()]} {turn[fenced.end() :]}"
+        return Pasted(prose, kind, fenced[1][:_KEPT], error_lines(fenced[1].splitlines()))
+    own, material = _apart(lines, marks)
+    return Pasted("\n".join(own), kind, "\n".join(material)[:_KEPT], error_lines(material))
 
 
-def _is_pasted(line: str) -> bool:
-    return bool(_LOG_LINE.match(line[:300]) or _CODE_LINE.match(line[:300]) or len(line) > 400)
+def cards_of(pasted: Pasted) -> str:
+    """The cards that an nvidia-smi table lists, as one would write them: "2x NVIDIA A10"; "" for none."""
+    names = _SMI_CARD.findall(pasted.text) if pasted.kind == "nvidia_smi" else []
+    return f"{len(names)}x {names[0]}" if names else ""
 
 
-def _fill_gaps(marks: list[bool]) -> list[bool]:
-    """All between the first and the last marked line is material."""
+def _config(turn: str) -> Pasted:
+    start, end = turn.index("{"), turn.rfind("}") + 1
+    end = end if end > start else len(turn)
+    return Pasted(f"{turn[:start]} {turn[end:]}", "config", turn[start:end][:_KEPT])
+
+
+def _is_material(line: str, smi: bool) -> bool:
+    low = line[:_ENDLESS].lower()
+    if smi and _SMI_LINE.match(low):
+        return True
+    return bool(_LOG_LINE.match(low) or _CODE_LINE.match(low))
+
+
+def _many_with_error(lines: Sequence[str]) -> bool:
+    return len(lines) >= _MANY_LINES and any(_ERROR.search(line[:_ENDLESS].lower()) for line in lines)
+
+
+def _mostly_code(lines: Sequence[str]) -> bool:
+    return 2 * sum(bool(_CODE_LINE.match(line[:_ENDLESS].lower())) for line in lines) > len(lines)
+
+
+def _apart(lines: list[str], marks: list[bool]) -> tuple[list[str], list[str]]:
+    """The user's lines before and after, and all between the first and the last marked one. Without a
+    mark the first line counts as the question."""
     if not any(marks):
-        return marks
-    first, last = marks.index(True), len(marks) - 1 - marks[::-1].index(True)
-    return [first <= index <= last for index in range(len(marks))]
+        return lines[:1], lines[1:]
+    first, last = marks.index(True), len(marks) - marks[::-1].index(True)
+    return lines[:first] + lines[last:], lines[first:last]
 
 
-def error_lines(lines: list[str], limit: int = 4) -> str:
-    """The last lines that name an error, without time stamps, most telling first; at most 600 characters."""
+def error_lines(lines: Sequence[str], limit: int = 4) -> str:
+    """The lines that name an error, most telling and latest first, without time stamps; 600 characters."""
     hits: list[str] = []
-    for line in reversed(lines[-_LINES:] + lines[:_LINES]):
-        clean = _NOISE.sub("", line[:400]).strip(" |=-+*#")
-        if clean and _ERROR.search(clean) and clean not in hits and len(clean) > 8:
-            hits.append(clean[:200])
-    # A line that ends a traceback ("RuntimeError: …") says more than a warning on the way.
-    hits.sort(
-        key=lambda line: (
-            not re.match(r"(?:[\w.]+(?:Error|Exception)\b|.*(?:out of memory|CUDA error|Xid|NCCL))", line)
-        )
-    )
+    for line in [*reversed(lines[-600:]), *reversed(lines[:600])]:
+        clean = line[:_ENDLESS].strip()
+        stamp = _STAMPS.match(clean.lower())
+        # Lower case keeps the length of ASCII text; elsewhere nothing is cut.
+        clean = clean[stamp.end() :] if stamp and clean.isascii() else clean
+        clean = clean.strip(" |=-+*#")[:200]
+        if len(clean) > 8 and clean not in hits and _ERROR.search(clean.lower()):
+            hits.append(clean)
+    hits.sort(key=lambda line: not _TELLING.match(line.lower()))
     return " ".join(hits[:limit])[:600]

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 _FOLDER = Path(__file__).parent / "vocabulary"
+# Runs are bounded, so that no text makes a search quadratic.
+_BOUNDS = ((r"\d+", r"\d{1,9}"), (r"\w+", r"\w{1,24}"), (r"\w*", r"\w{0,24}"))
 _LOOKBEHIND = re.compile(r"(\(\?<[!=][^)]*\))")  # of fixed width, so left as written
 _GAP = r"[^.;!?\n]{0,24}?"
 
@@ -24,6 +26,8 @@ def phrase_pattern(phrase: str) -> str:
     text = phrase[:-1] if open_end else phrase
     head = r"(?<![a-z])" if re.match(r"\(?[a-z]", text) else ""
     tail = r"(?![a-z])" if not open_end and re.search(r"(?<!\\)[a-z]\)?\??$", text) else ""
+    for endless, bounded in _BOUNDS:
+        text = text.replace(endless, bounded)
     parts = _LOOKBEHIND.split(text)
     text = "".join(part if index % 2 else _expand(part) for index, part in enumerate(parts))
     return f"{head}(?:{text}){tail}"

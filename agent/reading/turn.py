@@ -16,7 +16,7 @@ from agent.reading.load import find_load
 from agent.reading.models import find_models, find_params_b, model_slots, name_index, settle_sizes
 from agent.reading.money import Amount, budget_factor, find_amounts, find_purchases
 from agent.reading.numerals import digits_for_words
-from agent.reading.pasted import Pasted, split_pasted
+from agent.reading.pasted import Pasted, cards_of, split_pasted
 from agent.reading.places import find_regions
 from agent.reading.precisions import PrecisionFound, find_precisions
 from agent.reading.times import find_deadline, find_duration, find_hours_of_use, find_window
@@ -60,7 +60,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     models = find_models(words, catalog)
     rest = words.free
     instances = find_instances(words, catalog)
-    gpus = find_gpus(words, catalog)
+    gpus = find_gpus(words, catalog) or find_gpus(Words.of(cards_of(pasted)), catalog)
     models = settle_sizes(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
     regions = find_regions(words, catalog)
     precision = find_precisions(words, catalog)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-MAX_CHARS = 6_000  # of prose per turn; longer questions are read up to here
+MAX_CHARS = 4_000  # of prose per turn; longer questions are read up to here
 TAKEN = "¦"  # stands for a character that a finder has used
 
 _SAME = str.maketrans("×✕✖∗〜～–—−‐‑。’‘“”", "xxx*~~-----.''\"\"")
@@ -39,6 +39,8 @@ class Words:
                     continue
                 chars.append(" " if part.isspace() and part != "\n" else part)
                 origin.append(index)
+            if len(chars) >= MAX_CHARS:  # some characters stand for a whole phrase
+                break
         plain = "".join(chars)
         return cls(original, plain, [*origin, len(original)], plain)
 
