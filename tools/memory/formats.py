@@ -42,10 +42,6 @@ class WeightFormat:
     compute_dtype: str = "bf16"
     min_capability: float | None = None
 
-    @property
-    def is_quantized(self) -> bool:
-        return self.bits < 16
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KvFormat:

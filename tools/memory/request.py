@@ -53,7 +53,8 @@ def resolve(request: MemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
     """Names looked up and defaults filled in. Raises `InputError` or `NotKnown`."""
     model, tag = resolve_model(request.model, request.params_b, catalog, notes)
     card, instance_gpus = resolve_target(request.gpu, request.instance_type, catalog, notes)
-    weights, reason = resolve_weights(request.weight_precision or tag, catalog, model)
+    written = request.weight_precision or tag
+    weights, reason = resolve_weights(_released(request.model, written), catalog, model)
     if not request.weight_precision and tag:
         reason = "precision_in_model_name"
     if reason:
@@ -64,9 +65,10 @@ def resolve(request: MemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
     kv, reason = resolve_kv(request.kv_precision, catalog, weights)
     if reason:
         notes.assume("kv_precision", kv.name, reason)
-    engine, reason = resolve_engine(request.engine, request.engine_version)
-    if reason:
-        notes.assume("engine", engine.name, reason)
+    by_format = "llama.cpp" if weights.category == "gguf" else ""
+    engine, reason = resolve_engine(request.engine or by_format, request.engine_version)
+    if reason or (by_format and not request.engine):
+        notes.assume("engine", engine.name, reason or "gguf_runs_in_llama_cpp")
     plan, gpu_count = _plan(request, instance_gpus, engine, notes)
     load = _load(request, model, engine, card, plan.gpus, notes)
     return Resolved(model, weights, kv, engine, plan, load, card, gpu_count)
@@ -84,6 +86,12 @@ def resolve_model(name: str, params_b: float | None, catalog: Catalog, notes: No
         raise InputError("model", name, "a model name, or params_b")
     notes.assume("model", f"{params_b:g}B", "generic_shape")
     return generic_model(params_b), ""
+
+
+def _released(model: str, precision: str) -> str:
+    """Meta's own FP8 files follow the FBGEMM recipe: feed-forward matrices of the inner layers alone."""
+    metas = model.lower().startswith("meta-llama/") and "fp8" in model.lower()
+    return "fbgemm-fp8" if metas and precision.lower() == "fp8" else precision
 
 
 def _is_precision(tag: str, catalog: Catalog) -> bool:

@@ -124,7 +124,7 @@ def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> R
         precision=precision,
         optimizer=optimizer,
         division=division,
-        step=_step(request, trainer, notes),
+        step=_step(request, trainer, precision.activation_bytes, notes),
         trainer=trainer,
         rank=_rank(request, method, notes),
         targets=lora_targets(request.lora_targets),
@@ -139,7 +139,7 @@ def _rank(request: TrainingMemoryRequest, method: Method, notes: Notes) -> int:
     return request.lora_rank or DEFAULT_RANK
 
 
-def _step(request: TrainingMemoryRequest, trainer: Trainer, notes: Notes) -> Step:
+def _step(request: TrainingMemoryRequest, trainer: Trainer, width: float, notes: Notes) -> Step:
     sequence, batch = request.sequence_length, request.micro_batch
     if sequence is None:
         sequence = DEFAULT_SEQUENCE
@@ -158,7 +158,7 @@ def _step(request: TrainingMemoryRequest, trainer: Trainer, notes: Notes) -> Ste
     if fused is None:
         fused = trainer.fused_loss
         notes.assume("fused_loss", fused, "framework_default")
-    return Step(float(sequence * batch), sequence, checkpointing, flash, fused)
+    return Step(float(sequence * batch), sequence, checkpointing, flash, fused, width)
 
 
 def _checkpointing(value: str | bool) -> str:

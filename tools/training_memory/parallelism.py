@@ -63,14 +63,14 @@ def resolve_division(
     sharded = degrees.get("fsdp", 1) if degrees.get("fsdp", 1) > 2 or "fsdp2" not in text else 1
     stated = max(degrees.get("dp", 1), degrees.get("ddp", 1), sharded)
     count = gpus or max(model_ranks * stated, expert)
-    if count % model_ranks and count < model_ranks:
-        raise InputError("gpu_count", count, f"at least tensor x pipeline x context parallel = {model_ranks}")
+    if count % model_ranks:
+        allowed = f"a multiple of tensor x pipeline x context parallel = {model_ranks}"
+        raise InputError("gpu_count", count, allowed)
     data = max(1, count // model_ranks)
     zero, reason = (
         (3, "") if fsdp_trainer and data * context > 1 else _stage(request, text, data * context, full)
     )
-    offload = f"{request.offload} {text}".lower()
-    wants = "offload" in offload or request.offload is True or offload.strip() in ("cpu", "yes")
+    away = _offload(request, text)
     division = Division(
         tensor=tensor,
         pipeline=pipeline,
@@ -78,8 +78,8 @@ def resolve_division(
         expert=expert,
         data=data,
         zero=zero,
-        offload_optimizer=wants and "no offload" not in offload,
-        offload_parameters=wants and zero == 3 and "optimizer" not in offload,
+        offload_optimizer=bool(away),
+        offload_parameters=bool(away) and zero == 3 and "optimizer" not in away,
         layer_split="device_map" in text or "layer split" in text,
     )
     return division, count, reason
@@ -96,6 +96,16 @@ def _degrees(text: str) -> dict[str, int]:
                 "parallelism", text, "words such as none, ddp, zero2, zero3, fsdp, tp8, pp2, dp4, cp2, ep4"
             )
     return found
+
+
+def _offload(request: TrainingMemoryRequest, text: str) -> str:
+    """What goes to host memory in words, "" where nothing does."""
+    if isinstance(request.offload, bool):
+        return "all" if request.offload else ""
+    stated = request.offload.lower()
+    if stated in ("no", "none", "false", "off"):
+        return ""
+    return stated or (text if "offload" in text else "")
 
 
 def _stage(request: TrainingMemoryRequest, text: str, ranks: int, full: bool) -> tuple[int, str]:
