@@ -115,15 +115,28 @@ def ask() -> Callable[[Page, str], str]:
     """Types a question, waits for the whole answer, gives its text."""
 
     def ask_(page: Page, question: str) -> str:
-        before = page.locator("#chat .bot").count()
+        before = page.locator("#chat .user").count()
         box = page.get_by_role("textbox").first
         box.fill(question)
         box.press("Enter")
         page.wait_for_function(
-            "count => document.querySelectorAll('#chat .bot').length > count", arg=before, timeout=30_000
+            "count => document.querySelectorAll('#chat .user').length > count", arg=before, timeout=30_000
         )
-        page.get_by_role("button", name="Stop").wait_for(state="hidden", timeout=60_000)
-        page.wait_for_timeout(300)
-        return page.locator("#chat").inner_text()
+        return _settled(page)
 
     return ask_
+
+
+def _settled(page: Page) -> str:
+    """The chat's text once nothing is pending and it has not changed for a while."""
+    ends = time.monotonic() + 60
+    last, since = "", time.monotonic()
+    while time.monotonic() < ends:
+        text = page.locator("#chat").inner_text()
+        pending = "Loading content" in text or page.locator("#chat .pending, #chat .loading").count() > 0
+        if text != last or pending:
+            last, since = text, time.monotonic()
+        elif time.monotonic() - since > 1.2:
+            return text
+        page.wait_for_timeout(150)
+    raise AssertionError(f"no whole answer in a minute: {last[-300:]}")
