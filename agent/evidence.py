@@ -17,7 +17,10 @@ from agent.claims import Claim, Kind, claims_in
 _HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
 _DAYS_PER_MONTH = 30.4
 _TOLERANCE = 0.006  # relative, beside half the last digit shown: a figure rounded twice still passes
-_PAIRS_LIMIT = 60  # sums and differences are formed over at most so many figures of a kind
+_PAIRS_LIMIT = 60  # ratios are formed over at most so many figures of a kind
+_GROUPS = 2  # reports inside which sums and differences are formed: the first ones, those an answer speaks of
+_GROUP_SIZE = 12
+_MOST_CARDS = 64
 
 # How the fields of reports end, and the kind and base unit of what they hold.
 _FIELDS: tuple[tuple[str, str, float], ...] = (
@@ -67,6 +70,7 @@ class Evidence:
 
     def __init__(self, artifacts: Iterable[object], texts: Iterable[str]) -> None:
         self._figures: dict[str, set[float]] = {}
+        self._groups: dict[str, list[list[float]]] = {}  # figures that stand side by side in one report
         self._names: set[str] = set()
         self._gpus: set[tuple[str, float]] = set()  # name and memory size; 0 = the name without size
         for artifact in artifacts:
@@ -93,20 +97,26 @@ class Evidence:
             return True
         # GB and GiB are mixed in everyday speech; both readings of a figure are the same fact.
         if claim.kind == "memory":
-            return _near(claim, values, 2**30 / 1e9)
+            return any(_near(claim, values, factor) for factor in (2**30 / 1e9, 1e9 / 2**30))
         return claim.kind == "percent" and self._is_ratio(claim)
 
     def _derived(self, kind: Kind) -> list[float]:
-        """Everyday arithmetic on the figures of a kind: sums and differences of two, multiples by a number of
-        cards, prices for a day, month or year, tokens of all requests together."""
+        """Everyday arithmetic: sums and differences inside one report, multiples by a number of cards, prices
+        for a day, month or year, tokens of all requests together. Kept small, or it would hold anything."""
         if kind not in self._combined:
-            values = self._sorted.get(kind, [])[:_PAIRS_LIMIT]
+            values = self._sorted.get(kind, [])
             found: set[float] = set()
+            for group in self._groups.get(kind, [])[:_GROUPS]:
+                for low, high in combinations(sorted(group), 2):
+                    found |= {low + high, high - low}
             if kind in ("memory", "money"):
-                found |= {a + b for a, b in combinations(values, 2)}
-                found |= {b - a for a, b in combinations(values, 2)}
-                counts = [count for count in self._sorted.get("cards", []) if count > 1]
-                found |= {value * count for value in values for count in counts}
+                counts = [count for count in self._sorted.get("cards", []) if 1 < count <= _MOST_CARDS]
+                found |= {
+                    value * count
+                    for group in self._groups.get(kind, [])
+                    for value in group
+                    for count in counts
+                }
             if kind == "money":
                 found |= {value * hours for value in values for hours in _HOURS_OF}
             if kind == "tokens":
@@ -145,11 +155,26 @@ class Evidence:
         size = values.get("gpu_memory_gib") or (values.get("memory_gib") if "vcpu" not in values else None)
         if size and (gpu := values.get("gpu_model")):
             self._gpus |= {(claim.name, float(size)) for claim in claims_in(str(gpu)) if claim.kind == "gpu"}
+        self._add_group(values)
         for name, item in values.items():
             if name in ("value", "values") and isinstance(field, str):
                 self._walk(field, item)
             else:
                 self._walk(key if key.endswith("_gib") else name, item)
+
+    def _add_group(self, values: Mapping[str, Any]) -> None:
+        """The memory and money figures of one report, for sums and differences."""
+        for kind, endings in (
+            ("memory", ("_gib", "_gib_per_gpu")),
+            ("money", ("hourly", "monthly", "_cny", "job")),
+        ):
+            group = [
+                float(value)
+                for name, value in values.items()
+                if name.endswith(endings) and isinstance(value, int | float | Decimal) and value
+            ]
+            if len(group) >= 2:
+                self._groups.setdefault(kind, []).append(group[:_GROUP_SIZE])
 
     def _add_number(self, key: str, number: float) -> None:
         if "tokens_per_s" in key:

@@ -50,6 +50,8 @@ def messages_of(turns: Sequence[Turn], budget_chars: int = MODEL_HISTORY_CHARS) 
     kept.reverse()
     while kept and kept[0].role != "user":
         kept.pop(0)
+    while kept and kept[-1].role != "user":
+        kept.pop()
     return [
         HumanMessage(turn.text) if turn.role == "user" else AIMessage(turn.text)
         for turn in kept or [Turn("user", "")]

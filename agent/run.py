@@ -28,9 +28,10 @@ from agent.events import (
     ToolReport,
     ToolStarted,
 )
-from agent.grounding import Ungrounded
+from agent.grounding import EmptyAnswer, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import messages_of, turns_of, user_texts
+from agent.prose import clean_prose
 from agent.reading import read
 from agent.reading.types import Reading
 from agent.writing.notices import failure_text, notice_text
@@ -105,7 +106,7 @@ class Advisor:
             try:
                 async for event in run.stream(self._agent, talk, self._deadline_s):
                     yield event
-                final, name = run.final, self._model_name
+                final, name = run.checked_final(), self._model_name
                 self._breaker.succeeded()
             except Exception as error:  # noqa: BLE001  # every fault of a service ends in the built-in answer
                 yield self._fell_back(run, error)
@@ -160,6 +161,13 @@ class _Run:
         self._reports: list[ToolReport] = []
         self._begun: dict[str, float] = {}
         self.final: AIMessage | None = None
+
+    def checked_final(self) -> AIMessage:
+        """The model's last message with its prose made safe to show; `EmptyAnswer` without one."""
+        if self.final is None:
+            raise EmptyAnswer("the run ended without an answer")
+        titles = [source.title for source in sources_of(item.report for item in self._reports)]
+        return AIMessage(clean_prose(self.final.text, titles))
 
     @property
     def language(self) -> str:

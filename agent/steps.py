@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 
+from agent.reading.types import Reading
+from knowledge.catalog import Catalog
+
 ReportT = TypeVar("ReportT")
 
 
@@ -61,6 +64,15 @@ class Findings(Sequence[Step]):
             step.call.name == name and (purpose is None or step.call.purpose == purpose)
             for step in self._steps
         )
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question with what is known so far: what planners plan from and writers write from."""
+
+    reading: Reading
+    done: Findings
+    catalog: Catalog
 
 
 def last_question(messages: Sequence[AnyMessage]) -> int:

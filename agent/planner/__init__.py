@@ -1,4 +1,4 @@
-"""From a reading to tool calls: what to calculate, look up and search for a question, in at most three rounds."""
+"""From a reading to tool calls: what to calculate, look up and search, in at most three rounds."""
 
 from agent.planner.plan import plan
 

@@ -17,7 +17,7 @@ from agent.planner.requests import (
     variants,
 )
 from agent.reading.types import Reading
-from agent.steps import Call, Findings
+from agent.steps import Call, Case
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance
 from tools.contracts.sizing import Recommendation
@@ -25,12 +25,14 @@ from tools.contracts.throughput import ThroughputReport
 
 _TARGETS = 3
 _MODELS = 3
+_PRICED = 4
 
 
-def memory(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """Memory on each card named, in the precision said or the usual three; and what to rent for it."""
+def memory(case: Case) -> list[Call]:
+    """Memory on each card named, in the precision said and the usual others; and what to rent for it."""
+    reading, catalog = case.reading, case.catalog
     names = models(reading)[:_MODELS] or [""]
-    if done or not (names[0] or reading.request.params_b):
+    if case.done or not (names[0] or reading.request.params_b):
         return []
     places = target(reading)[:_TARGETS]
     calls = [Call(*memory_call(reading, names[0], where, catalog), "main") for where in places]
@@ -40,38 +42,34 @@ def memory(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
     return [*calls, Call("recommend_instance", sizing_args(reading.request), "rent")]
 
 
-def speed(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def speed(case: Case) -> list[Call]:
     """Speed on each card named; without one, on what would be recommended."""
-    request = reading.request
+    reading, request = case.reading, case.reading.request
     name = (models(reading) or [""])[0]
-    if not (name or request.params_b):
+    if case.done or not (name or request.params_b):
         return []
     where = target(reading)[:_TARGETS]
-    if where == [{}] or is_other(name, catalog, request.task):
-        return [] if done else [Call("recommend_instance", sizing_args(request))]
-    if done:
-        return []
+    if where == [{}] or is_other(name, case.catalog, request.task):
+        return [Call("recommend_instance", sizing_args(request))]
     if is_training(reading):
         calls = [Call("estimate_training_time", training_args(reading, name, place)) for place in where]
     else:
         calls = [Call("estimate_throughput", speed_args(reading, name, place)) for place in where]
-    tools = [memory_call(reading, name, place, catalog) for place in where]
-    return calls + [Call(tool, args, "main") for tool, args in tools]
+    return calls + [Call(*memory_call(reading, name, place, case.catalog), "main") for place in where]
 
 
-def cost(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def cost(case: Case) -> list[Call]:
     """The price of each type named, or of the types that carry the GPU named; a job's cost after its size."""
+    reading, catalog = case.reading, case.catalog
     types = cost_types(reading, catalog)
     if not types:
-        return _cost_of_choice(reading, done)
-    if reading.token_price and not done.called("estimate_throughput"):
+        return _cost_of_choice(case)
+    if reading.token_price and not case.done.called("estimate_throughput"):
         name = (models(reading) or [""])[0]
         if name or reading.request.params_b:
-            return [
-                Call("estimate_throughput", speed_args(reading, name, {"instance_type": item}))
-                for item in types
-            ]
-    speeds = {report.gpu: report for report in done.all(ThroughputReport)}
+            places = [{"instance_type": item} for item in types]
+            return [Call("estimate_throughput", speed_args(reading, name, place)) for place in places]
+    speeds = {report.gpu: report for report in case.done.all(ThroughputReport)}
     return [
         Call("estimate_cost", cost_args(reading, item, region, speeds.get(catalog.instance(item).gpu_model)))
         for item in types
@@ -79,16 +77,16 @@ def cost(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
     ]
 
 
-def _cost_of_choice(reading: Reading, done: Findings) -> list[Call]:
-    if not done.called("recommend_instance"):
-        request = reading.request
+def _cost_of_choice(case: Case) -> list[Call]:
+    request = case.reading.request
+    if not case.done.called("recommend_instance"):
         known = request.model or request.params_b or request.gpu_wanted or request.budget
         return [Call("recommend_instance", sizing_args(request))] if known else []
-    found = done.first(Recommendation)
-    if found is None or not found.options or done.called("estimate_cost"):
+    found = case.done.first(Recommendation)
+    if found is None or not found.options or case.done.called("estimate_cost"):
         return []
     best = found.options[0]
-    args = cost_args(reading, best.instance_type, best.region, None)
+    args = cost_args(case.reading, best.instance_type, best.region, None)
     return [Call("estimate_cost", {**args, "count": best.count})]
 
 
@@ -115,20 +113,21 @@ def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
     """The types whose price is asked: those named, the smallest of a family, or the smallest with a GPU."""
     types = [mention.name for mention in mentioned(reading, "instance")]
     if types:
-        return types[:4]
+        return types[:_PRICED]
+    count = reading.request.gpu_count
     found: list[str] = []
     for mention in mentioned(reading, "family"):
-        found += _smallest(catalog.in_family(mention.name), reading.request.gpu_count)
+        found += smallest(catalog.in_family(mention.name), count)
     if not found:
         for mention in mentioned(reading, "gpu"):
-            found += _smallest(catalog.with_gpu(mention.name, "current"), reading.request.gpu_count)
-    return list(dict.fromkeys(found))[:4]
+            found += smallest(catalog.with_gpu(mention.name, "current"), count)
+    return list(dict.fromkeys(found))[:_PRICED]
 
 
-def _smallest(rows: tuple[Instance, ...], gpu_count: int | None) -> list[str]:
-    """The type with the fewest vCPU for the number of GPUs asked (one without a number)."""
-    whole = [row for row in rows if row.whole_gpus == (gpu_count or 1)] or [
-        row for row in rows if row.whole_gpus
-    ]
-    best = min(whole, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib), default=None)
+def smallest(rows: tuple[Instance, ...], gpu_count: int | None) -> list[str]:
+    """The type with the fewest vCPU for the number of GPUs asked (one without a number); a slice only where
+    nothing else is there."""
+    whole = [row for row in rows if row.whole_gpus] or list(rows)
+    fitting = [row for row in whole if row.whole_gpus == (gpu_count or 1)] or whole
+    best = min(fitting, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib), default=None)
     return [best.instance_type] if best else []

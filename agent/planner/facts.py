@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from agent.planner.calculations import cost_args, cost_types
+from typing import Any
+
+from agent.planner.calculations import cost_args, cost_types, smallest
 from agent.planner.requests import mentioned, models, speed_args
-from agent.reading.types import Reading
-from agent.steps import Call, Findings
-from knowledge.catalog import Catalog
+from agent.steps import Call, Case
 
 _NAMED = 4  # look-ups of one question
 _COMPARED = 4
+_LINKED_TYPES = 60
 
 
-def lookup(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """What each thing named is."""
-    if done:
+def lookup(case: Case) -> list[Call]:
+    """What each thing named is; a GPU with a number of cards or a wish for more is searched for by property."""
+    if case.done:
         return []
+    reading = case.reading
+    gpus = mentioned(reading, "gpu")
+    if reading.request.gpu_count and len(gpus) == 1:
+        wanted = {"gpu": gpus[0].name, "gpu_count": reading.request.gpu_count, "order": "memory"}
+        return [Call("find_instances", wanted, "main")]
     region = reading.request.regions[0] if reading.request.regions else ""
     calls = []
     for mention in mentioned(reading, "instance", "family", "gpu", "model", "precision")[:_NAMED]:
@@ -26,69 +32,82 @@ def lookup(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
     return calls
 
 
-def naming(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def claim(case: Case) -> list[Call]:
+    """The facts of what the claim speaks of, and prices where it states one."""
+    calls = lookup(case)
+    if not case.done and {"price_stated", "t4_cheaper_than_a10"} & set(case.reading.claims):
+        calls += _prices(case)
+    return calls
+
+
+def naming(case: Case) -> list[Call]:
     """Names taken apart; a family has no parts to read and is looked up."""
-    if done:
+    if case.done:
         return []
-    names = mentioned(reading, "instance", "phantom_instance")[:_NAMED]
-    calls = [Call("decode_name", {"name": mention.name}) for mention in names]
-    families = mentioned(reading, "family", "gpu")[:_NAMED]
-    return calls + [Call("look_up", {"name": item.name, "kind": item.kind}) for item in families]
+    names = mentioned(case.reading, "instance")[:_NAMED]
+    others = mentioned(case.reading, "family", "gpu")[:_NAMED]
+    return [
+        *(Call("decode_name", {"name": item.name}) for item in names),
+        *(Call("look_up", {"name": item.name, "kind": item.kind}) for item in [*names, *others]),
+    ]
 
 
-def compare(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """Two or more things of a kind side by side, with the speed of a named model on each GPU."""
-    if done:
+def compare(case: Case) -> list[Call]:
+    """Two or more things of a kind side by side; GPUs with the speed of a named model and a price each."""
+    if case.done:
         return []
     for kind in ("gpu", "family", "instance", "model", "precision"):
-        named = [mention.name for mention in mentioned(reading, kind)][:_COMPARED]
+        named = [mention.name for mention in mentioned(case.reading, kind)][:_COMPARED]
         if len(named) >= 2:
             calls = [Call("compare", {"names": named, "kind": kind})]
-            return calls + (_speeds(reading, named) if kind == "gpu" else [])
-    return lookup(reading, done, catalog)
+            return calls + (_speeds(case, named) + _gpu_prices(case, named) if kind == "gpu" else [])
+    return lookup(case)
 
 
-def _speeds(reading: Reading, gpus: list[str]) -> list[Call]:
-    name = (models(reading) or [""])[0]
-    if not (name or reading.request.params_b):
+def _speeds(case: Case, gpus: list[str]) -> list[Call]:
+    name = (models(case.reading) or [""])[0]
+    if not (name or case.reading.request.params_b):
         return []
-    return [Call("estimate_throughput", speed_args(reading, name, {"gpu": gpu})) for gpu in gpus]
+    return [Call("estimate_throughput", speed_args(case.reading, name, {"gpu": gpu})) for gpu in gpus]
 
 
-def region(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def _gpu_prices(case: Case, gpus: list[str]) -> list[Call]:
+    types = [item for gpu in gpus for item in smallest(case.catalog.with_gpu(gpu, "current"), None)]
+    return [Call("estimate_cost", cost_args(case.reading, item, "", None), "beside") for item in types]
+
+
+def _prices(case: Case) -> list[Call]:
+    """Prices of what was named, in each region named."""
+    return [
+        Call("estimate_cost", cost_args(case.reading, item, place, None))
+        for item in cost_types(case.reading, case.catalog)
+        for place in (case.reading.request.regions or ("",))
+    ]
+
+
+def region(case: Case) -> list[Call]:
     """Where the things named are in the price lists and what they cost there."""
-    if done:
-        return []
-    calls = [
-        Call("estimate_cost", cost_args(reading, item, place, None))
-        for item in cost_types(reading, catalog)
-        for place in (reading.request.regions or ("",))
-    ]
-    return calls + lookup(reading, done, catalog)
+    return [] if case.done else _prices(case) + lookup(case)
 
 
-def buying(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def buying(case: Case) -> list[Call]:
     """The guide on the way of buying, and prices of the types named."""
-    if done:
-        return []
-    calls = [
-        Call("estimate_cost", cost_args(reading, item, "", None)) for item in cost_types(reading, catalog)
-    ]
-    return guides_only(reading, done, catalog) + calls[:2]
+    return [] if case.done else guides_only(case) + _prices(case)[:2]
 
 
-def interconnect(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def interconnect(case: Case) -> list[Call]:
     """The guide on links, the facts of what was named, or else the families that have NVLink or RDMA."""
-    if done:
+    if case.done:
         return []
-    named = lookup(reading, done, catalog)
-    asked = {"rdma": True} if {"rdma", "erdma"} & set(reading.topics) else {"nvlink": True}
-    return guides_only(reading, done, catalog) + (named or [Call("find_instances", {**asked, "limit": 60})])
+    link: dict[str, Any] = {"rdma": True} if "rdma" in case.reading.topics else {"nvlink": True}
+    linked = [Call("find_instances", {**link, "limit": _LINKED_TYPES}, "links")]
+    return guides_only(case) + (lookup(case) or linked)
 
 
-def guides_only(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def guides_only(case: Case) -> list[Call]:
     """The guide that the question's words find."""
-    if done:
-        return []
+    reading = case.reading
     query = reading.search_query or reading.question
-    return [Call("search_guides", {"query": query, "language": reading.language})] if query else []
+    if case.done or not query:
+        return []
+    return [Call("search_guides", {"query": query, "language": reading.language})]

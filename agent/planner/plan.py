@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 from agent.planner import calculations, facts, launch, sizing
 from agent.premises import claim_ids
 from agent.reading.types import Intent, Reading
-from agent.steps import Call, Findings
+from agent.steps import Call, Case, Findings
 from knowledge.catalog import Catalog
 
-Planner = Callable[[Reading, Findings, Catalog], list[Call]]
+Planner = Callable[[Case], list[Call]]
 
 _PLANNERS: dict[Intent, Planner] = {
     "size": sizing.size,
@@ -24,10 +24,18 @@ _PLANNERS: dict[Intent, Planner] = {
     "naming": facts.naming,
     "region": facts.region,
     "interconnect": facts.interconnect,
-    "claim": facts.lookup,
+    "claim": facts.claim,
     "troubleshoot": facts.guides_only,
     "howto": facts.guides_only,
 }
+# Further intents of a calculated answer: facts of every name in it would bury the answer.
+_BESIDE_CALCULATION: dict[Intent, Planner] = {
+    "interconnect": facts.guides_only,
+    "lookup": facts.guides_only,
+    "claim": facts.guides_only,
+    "naming": facts.guides_only,
+}
+_CALCULATED: frozenset[Intent] = frozenset({"size", "memory", "speed", "cost"})
 _SILENT: frozenset[Intent] = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
 ASKED_WITH_SIZES = frozenset({"task", "task_and_model"})  # questions back that come with usual sizes
 _LIMIT = 16  # calls of one run; a question that names twenty things is answered for the first ones
@@ -37,15 +45,14 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
     """The next calls for a question, or none when the answer can be written. Deterministic."""
     if reading.intent in _SILENT or len(done) >= _LIMIT:
         return []
-    calls = _PLANNERS[reading.intent](reading, done, catalog)
-    if launch.wants_kit(reading):
-        calls = launch.kit(reading, done, catalog)
+    case = Case(reading, done, catalog)
+    calls = launch.kit(case) if launch.wants_kit(reading) else _PLANNERS[reading.intent](case)
     if not done:
         calls = [*_shared(reading), *calls]
         if reading.clarify in ASKED_WITH_SIZES:
-            calls += sizing.usual_cases(reading, catalog)
+            calls += sizing.usual_cases(case)
         for intent in further_intents(reading):
-            calls += _PLANNERS[intent](reading, done, catalog)
+            calls += _further(reading.intent, intent)(case)
     calls = [call for call in calls if has_guides or call.name != "search_guides"]
     return list(_fresh(calls, done))[: _LIMIT - len(done)]
 
@@ -55,6 +62,11 @@ def further_intents(reading: Reading) -> list[Intent]:
     if reading.intent == "vague":
         return []
     return [intent for intent in reading.intents[:2] if intent in _PLANNERS and intent != "vague"]
+
+
+def _further(main: Intent, intent: Intent) -> Planner:
+    planners = {**_PLANNERS, **_BESIDE_CALCULATION} if main in _CALCULATED else _PLANNERS
+    return planners[intent]
 
 
 def _shared(reading: Reading) -> list[Call]:
@@ -75,8 +87,8 @@ def _shared(reading: Reading) -> list[Call]:
 
 def _fresh(calls: Iterable[Call], done: Findings) -> Iterable[Call]:
     """The calls that were not made before, each once."""
-    seen = [(step.call.name, step.call.args) for step in done]
+    seen = [(step.call.name, step.call.args, step.call.purpose) for step in done]
     for call in calls:
-        if (call.name, call.args) not in seen:
-            seen.append((call.name, call.args))
+        if (call.name, call.args, call.purpose) not in seen:
+            seen.append((call.name, call.args, call.purpose))
             yield call

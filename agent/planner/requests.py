@@ -68,6 +68,8 @@ def target(reading: Reading) -> list[dict[str, Any]]:
     if types:
         return types
     gpus = request.gpu_wanted or tuple(mention.name for mention in mentioned(reading, "gpu"))
+    if not gpus and reading.vram_gb:
+        gpus = (f"{reading.vram_gb:g}GB",)  # a card named by its memory only
     return [_set(gpu=gpu, gpu_count=request.gpu_count) for gpu in gpus] or [{}]
 
 

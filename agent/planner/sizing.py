@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from agent.planner.requests import is_other, memory_call, models, sizing_args, target, variants
-from agent.reading.types import Reading
-from agent.steps import Call, Findings
+from agent.steps import Call, Case
 from knowledge.catalog import Catalog, usable_gib
 from knowledge.errors import AdvisorError
 from tools.contracts.memory import MemoryReport
@@ -14,6 +13,7 @@ from tools.contracts.sizing import Option, Recommendation
 
 _FULL = ("bf16", "fp16", "fp32")
 _CARDS_NAMED = 3
+_COMPANIONS = 3
 _USUAL_SIZES_B = (7.0, 32.0, 72.0)
 _USUAL_PRECISIONS = ("bf16", "awq-int4")
 _USUAL_METHODS = ("qlora", "lora", "full")
@@ -21,104 +21,99 @@ _ENTRY_GIB = 24  # the smallest card on which the usual 7B to 14B work is comfor
 _POOL_SHARE = 0.9  # what an engine gives to weights and KV cache; only to choose the count worth showing
 
 
-def size(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
+def size(case: Case) -> list[Call]:
     """The recommendation first, with a verdict on each card named. Then what puts it in proportion: full
-    precision beside a quantized choice; what the budget buys and the wish costs where nothing priced fits."""
-    if not done.called("recommend_instance"):
-        first = [Call("recommend_instance", sizing_args(reading.request))]
-        return [*first, *_named_cards(reading, catalog), *_companions(reading, catalog)]
-    found = done.first(Recommendation)
+    precision beside a quantized choice; what the budget buys where nothing in the precision said fits."""
+    if not case.done.called("recommend_instance"):
+        first = [Call("recommend_instance", sizing_args(case.reading.request))]
+        return [*first, *_named_cards(case), *_companions(case)]
+    found = case.done.first(Recommendation)
     if found is None:
         return []
     if not found.options:
-        return _without_precision(reading, done)
-    full = done.first(Recommendation, "full_precision")
-    if full is None:
-        return _full_precision(reading, found, done)
-    return _fewer_cards(full, done, catalog)
+        return _without_precision(case)
+    full = case.done.first(Recommendation, "full_precision")
+    return _full_precision(case, found) if full is None else _fewer_cards(case, full)
 
 
-def _named_cards(reading: Reading, catalog: Catalog) -> list[Call]:
-    """Whether the work fits the cards that the user named, in the precisions that come into question."""
-    name = reading.request.model
-    where = target(reading)[:_CARDS_NAMED]
-    if where == [{}] or not (name or reading.request.params_b):
-        return []
-    calls = [Call(*memory_call(reading, name, place, catalog), "main") for place in where]
-    first = calls[0]
-    return calls + [
-        Call(first.name, {**first.args, **change}, "variant") for change in variants(first, catalog)
+def vague(case: Case) -> list[Call]:
+    """Too little was said: what usual cases need."""
+    return [] if case.done else usual_cases(case)
+
+
+def usual_cases(case: Case) -> list[Call]:
+    """Memory of the model named for each usual task, or of three usual sizes with a card to start on."""
+    request = case.reading.request
+    if is_other(request.model, case.catalog):
+        return [Call(*memory_call(case.reading, request.model, {}, case.catalog), "usual")]
+    if request.model or request.params_b:
+        named = {"model": request.model} if request.model else {"params_b": request.params_b}
+        serving = [{**named, "weight_precision": name} for name in _USUAL_PRECISIONS]
+        training = [{**named, "method": name} for name in _USUAL_METHODS]
+        return [
+            *(Call("estimate_memory", args, "usual") for args in serving),
+            *(Call("estimate_training_memory", args, "usual") for args in training),
+        ]
+    sizes = [
+        {"params_b": size_b, "weight_precision": name}
+        for size_b in _USUAL_SIZES_B
+        for name in _USUAL_PRECISIONS
+    ]
+    entry = {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1}
+    return [
+        *(Call("estimate_memory", args, "usual") for args in sizes),
+        Call("find_instances", entry, "usual"),
     ]
 
 
-def _without_precision(reading: Reading, done: Findings) -> list[Call]:
-    """What the budget buys when the precision is free, where nothing in the precision said fits it."""
-    request = reading.request
-    if request.budget is None or not request.precision or done.called("recommend_instance", "buys"):
+def _named_cards(case: Case) -> list[Call]:
+    """Whether the work fits the cards that the user named, in the precisions that come into question."""
+    name = case.reading.request.model
+    where = target(case.reading)[:_CARDS_NAMED]
+    if where == [{}] or not (name or case.reading.request.params_b):
+        return []
+    calls = [Call(*memory_call(case.reading, name, place, case.catalog), "main") for place in where]
+    first = calls[0]
+    others = variants(first, case.catalog)
+    return calls + [Call(first.name, {**first.args, **change}, "variant") for change in others]
+
+
+def _companions(case: Case) -> list[Call]:
+    """Memory of the other models of the question, which share the machine (embedder, reranker …)."""
+    others = [name for name in models(case.reading) if name != case.reading.request.model][:_COMPANIONS]
+    return [Call(*memory_call(case.reading, name, {}, case.catalog), "companion") for name in others]
+
+
+def _without_precision(case: Case) -> list[Call]:
+    """What the budget buys when the precision is free."""
+    request = case.reading.request
+    if request.budget is None or not request.precision or case.done.called("recommend_instance", "buys"):
         return []
     return [Call("recommend_instance", sizing_args(request, precision=None), "buys")]
 
 
-def vague(reading: Reading, done: Findings, catalog: Catalog) -> list[Call]:
-    """Too little was said: what usual cases need."""
-    return [] if done else usual_cases(reading, catalog)
-
-
-def usual_cases(reading: Reading, catalog: Catalog) -> list[Call]:
-    """Memory of the model named for each usual task, or of three usual sizes with a card to start on."""
-    request = reading.request
-    if request.model or request.params_b:
-        if is_other(request.model, catalog):
-            return [Call(*memory_call(reading, request.model, {}, catalog), "usual")]
-        named = {"model": request.model} if request.model else {"params_b": request.params_b}
-        calls = [
-            Call("estimate_memory", {**named, "weight_precision": name}, "usual")
-            for name in _USUAL_PRECISIONS
-        ]
-        tasks = [
-            Call("estimate_training_memory", {**named, "method": name}, "usual") for name in _USUAL_METHODS
-        ]
-        return calls + tasks
-    calls = [
-        Call("estimate_memory", {"params_b": size_b, "weight_precision": name}, "usual")
-        for size_b in _USUAL_SIZES_B
-        for name in _USUAL_PRECISIONS
-    ]
-    return [
-        *calls,
-        Call("find_instances", {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1}, "usual"),
-    ]
-
-
-def _companions(reading: Reading, catalog: Catalog) -> list[Call]:
-    """Memory of the other models of the question, which share the machine (embedder, reranker …)."""
-    others = [name for name in models(reading) if name != reading.request.model][:3]
-    calls = [memory_call(reading, name, {}, catalog) for name in others]
-    return [Call(name, args, "companion") for name, args in calls]
-
-
-def _full_precision(reading: Reading, found: Recommendation, done: Findings) -> list[Call]:
-    best = found.options[0]
-    said = reading.request.precision
-    if said or best.precision in _FULL or not isinstance(best.memory, MemoryReport):
+def _full_precision(case: Case, found: Recommendation) -> list[Call]:
+    """The same load in 16 bit on the same card, without the budget, where the choice was quantized unasked."""
+    best, request = found.options[0], case.reading.request
+    if request.precision or best.precision in _FULL or not isinstance(best.memory, MemoryReport):
         return []
-    if done.called("recommend_instance", "full_precision"):
+    if case.done.called("recommend_instance", "full_precision"):
         return []
     args = sizing_args(
-        reading.request, precision="bf16", budget=None, gpu_wanted=[best.gpu_model], objective="cheapest"
+        request, precision="bf16", budget=None, gpu_wanted=[best.gpu_model], objective="cheapest"
     )
     return [Call("recommend_instance", args, "full_precision")]
 
 
-def _fewer_cards(full: Recommendation, done: Findings, catalog: Catalog) -> list[Call]:
+def _fewer_cards(case: Case, full: Recommendation) -> list[Call]:
     """The smallest number of the same cards that holds the weights, when it is smaller than the plan's."""
-    if not full.options or done.called("estimate_memory", "fewer_cards"):
+    if not full.options or case.done.called("estimate_memory", "fewer_cards"):
         return []
     option = full.options[0]
     memory = option.memory
     if not isinstance(memory, MemoryReport) or option.count > 1:
         return []
-    smaller = _smaller_type(option, memory, catalog)
+    smaller = _smaller_type(option, memory, case.catalog)
     if smaller is None:
         return []
     args: dict[str, Any] = {

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agent.guides import GuidesFound
 from agent.reading.types import Reading
-from agent.steps import Findings
+from agent.steps import Case, Findings
 from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
 from agent.writing.facts import phantom_sections
@@ -29,7 +29,9 @@ _WARNING_REASONS = frozenset(
         "only_in_api", "no_rdma_between_machines", "legacy_type", "unknown_type",
     }
 )  # fmt: skip
-_SIDE = frozenset({"variant", "full_precision", "fewer_cards", "rent", "usual", "wish", "buys", "companion"})
+_SIDE = frozenset(
+    {"variant", "full_precision", "fewer_cards", "rent", "usual", "wish", "buys", "companion", "beside"}
+)
 _WARNINGS_SHOWN = 5
 _ASSUMPTIONS_SHOWN = 7
 
@@ -40,9 +42,9 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     if reading.intent in _SILENT:
         return small_answer(w, reading)
     corrections = _corrections(w, reading, findings)
-    body = body_sections(w, reading, findings, catalog)
+    body = body_sections(w, Case(reading, findings, catalog))
     if not body:
-        body = [fault_section(w, findings.all(Fault))]
+        body = [fault_section(w, findings.all(Fault), failed=any(step.artifact is None for step in findings))]
     sections = [
         *corrections,
         *body,

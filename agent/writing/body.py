@@ -6,19 +6,18 @@ from collections.abc import Callable
 
 from agent.guides import GuidesFound
 from agent.planner.plan import ASKED_WITH_SIZES, further_intents
-from agent.reading.types import Intent, Reading
-from agent.steps import Findings
+from agent.reading.types import Intent
+from agent.steps import Case
 from agent.writing import facts
 from agent.writing.comparison import comparison_sections
-from agent.writing.cost import cost_sections
+from agent.writing.cost import cost_sections, quote_lines
 from agent.writing.guides import guide_sections, short_answer
 from agent.writing.launch import launch_sections
-from agent.writing.memory_answer import memory_sections
+from agent.writing.memory_answer import companion_line, companions, memory_sections
 from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.speed_answer import speed_sections
-from agent.writing.vague import vague_sections, which_model
+from agent.writing.vague import symptom_question, vague_sections, which_model
 from agent.writing.words import Words, bullets
-from knowledge.catalog import Catalog
 from tools.contracts.cost import CostReport
 from tools.contracts.launch import LaunchKit
 from tools.contracts.lookup import (
@@ -37,99 +36,130 @@ from tools.contracts.throughput import ThroughputReport
 # Topics on which a paragraph of a guide adds to a calculated answer; on the others the calculation says it all.
 _NOTED_TOPICS = frozenset(
     {
-        "spot", "subscription", "economical_mode", "multi_node", "rdma", "nvlink", "storage", "network", "oom", "offload",
-        "moe", "kv_cache", "quantization", "vgpu", "grid", "autoscale", "compliance", "dataloader", "mig", "checkpoint",
+        "spot", "subscription", "economical_mode", "multi_node", "rdma", "nvlink", "storage", "network", "oom",
+        "offload", "quantization", "vgpu", "grid", "autoscale", "compliance", "dataloader", "mig", "checkpoint",
     }
 )  # fmt: skip
-Body = Callable[[Words, Reading, Findings, Catalog], list[str]]
+_TOLD_BY_GUIDE = frozenset({"troubleshoot", "howto", "buying", "region"})
+Body = Callable[[Words, Case], list[str]]
 
 
-def body_sections(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
+def body_sections(w: Words, case: Case) -> list[str]:
     """Sections of the main intent, then of the further ones; a report is told once."""
-    kit = findings.first(LaunchKit)
+    kit = case.done.first(LaunchKit)
     if kit is not None:
-        found = findings.first(Recommendation)
-        chosen = [headline(w, found.options[0])] if found is not None and found.options else []
-        return [*chosen, *launch_sections(w, kit)]
-    sections = _asked_back(w, reading, findings)
-    for intent in (reading.intent, *further_intents(reading)):
-        for section in _BODIES.get(intent, _guide)(w, reading, findings, catalog):
+        return [*_chosen(w, case), *launch_sections(w, kit)]
+    sections = _asked_back(w, case)
+    for intent in (case.reading.intent, *further_intents(case.reading)):
+        for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
                 sections.append(section)
-    return sections or _facts(w, reading, findings, catalog) or _guide(w, reading, findings, catalog)
+    return sections or _facts(w, case) or _guide(w, case)
 
 
-def _asked_back(w: Words, reading: Reading, findings: Findings) -> list[str]:
+def _chosen(w: Words, case: Case) -> list[str]:
+    found = case.done.first(Recommendation)
+    return [headline(w, found.options[0])] if found is not None and found.options else []
+
+
+def _asked_back(w: Words, case: Case) -> list[str]:
     """The question whose answer would change the recommendation, with the usual cases already calculated."""
-    if reading.intent == "vague":
+    if case.reading.intent == "vague":
         return []
-    if reading.clarify in ASKED_WITH_SIZES:
-        return vague_sections(w, reading, findings)
-    if reading.clarify == "model_size":
-        return [which_model(w, reading)]
-    return []
+    if case.reading.clarify in ASKED_WITH_SIZES:
+        return vague_sections(w, case)
+    if case.reading.clarify == "model_size":
+        return [which_model(w, case.reading)]
+    return [symptom_question(w)] if case.reading.clarify == "symptom" else []
 
 
-def _size(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    found = findings.first(Recommendation)
+def _size(w: Words, case: Case) -> list[str]:
+    found = case.done.first(Recommendation)
     if found is None:
-        return []
-    named = memory_sections(w, findings, brief=True)
-    return [*named, *recommendation_sections(w, found, findings), *_guide_note(w, reading, findings)]
+        return memory_sections(w, case.done)
+    named = memory_sections(w, case.done, brief=True)
+    others = companions(case.done)
+    best = found.options[0].memory if found.options else None
+    beside = [companion_line(w, best, others)] if best is not None and others and not named else []
+    return [*named, *recommendation_sections(w, found, case.done), *beside, *_guide_note(w, case)]
 
 
-def _cost(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    reports = [
-        item for item in findings.all(CostReport) if item not in findings.all(CostReport, "fewer_cards")
-    ]
-    if not reports:
-        return _size(w, reading, findings, catalog)
-    speeds = [line for line in speed_sections(w, findings)] if reading.token_price else []
-    return [*cost_sections(w, reports), *speeds]
+def _memory(w: Words, case: Case) -> list[str]:
+    return [*memory_sections(w, case.done), *_guide_note(w, case)]
 
 
-def _buying(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    sections = _guide(w, reading, findings, catalog)
-    reports = findings.all(CostReport)
-    return sections + (cost_sections(w, reports) if reports else [])
+def _speed(w: Words, case: Case) -> list[str]:
+    return [*(speed_sections(w, case.done) or _size(w, case)), *_guide_note(w, case)]
 
 
-def _compare(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    report = findings.first(Comparison)
+def _cost(w: Words, case: Case) -> list[str]:
+    reports = [step.artifact for step in case.done if step.call.purpose != "fewer_cards"]
+    costs = [report for report in reports if isinstance(report, CostReport)]
+    if not costs:
+        return _size(w, case)
+    speeds = speed_sections(w, case.done) if case.reading.token_price else []
+    chosen = case.done.first(Recommendation)
+    sized = recommendation_sections(w, chosen, case.done)[1:] if chosen is not None else []
+    return [*cost_sections(w, costs), *sized, *speeds]
+
+
+def _buying(w: Words, case: Case) -> list[str]:
+    reports = case.done.all(CostReport)
+    return _guide(w, case) + (cost_sections(w, reports) if reports else [])
+
+
+def _compare(w: Words, case: Case) -> list[str]:
+    report = case.done.first(Comparison)
     if report is None:
-        return _facts(w, reading, findings, catalog)
-    return [
-        *comparison_sections(w, report, findings.all(ThroughputReport)),
-        *_guide_note(w, reading, findings),
-    ]
+        return _facts(w, case)
+    quotes = quote_lines(w, case.done.all(CostReport, "beside"))
+    speeds = case.done.all(ThroughputReport)
+    return [*comparison_sections(w, report, speeds), *quotes, *_guide_note(w, case)]
 
 
-def _region(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    reports = findings.all(CostReport)
+def _region(w: Words, case: Case) -> list[str]:
+    reports = case.done.all(CostReport)
     costs = cost_sections(w, reports) if reports else []
     stock = w(
-        "A price in the list is no promise of stock: check the zone in the console or with `DescribeAvailableResource`.",
+        "A price in the list is no promise of stock: check the zone in the console or with "
+        "`DescribeAvailableResource`.",
         "价目表里有价不等于有货：请在控制台或用 `DescribeAvailableResource` 查可用区库存。",
     )
-    rows = [*findings.all(InstanceReport), *findings.all(FamilyReport)]
+    rows: list[InstanceReport | FamilyReport] = [
+        *case.done.all(InstanceReport),
+        *case.done.all(FamilyReport),
+    ]
     places = [facts.regions_line(w, row.regions) for row in rows if row.regions]
-    return [*costs, bullets(places) if places else stock, *_guide(w, reading, findings, catalog)]
+    return [*costs, bullets(places) if places else stock, *_guide(w, case)]
 
 
-def _interconnect(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    found = findings.first(FindReport)
+def _interconnect(w: Words, case: Case) -> list[str]:
+    found = case.done.first(FindReport, "links")
     links = facts.link_sections(w, found) if found is not None else []
-    guide = findings.first(GuidesFound)
-    noted = guide_sections(w, guide, limit=1) if guide is not None else []
-    return [*links, *_facts(w, reading, findings, catalog), *noted]
+    guide = case.done.first(GuidesFound)
+    noted = guide_sections(w, guide, limit=2) if guide is not None else []
+    return [*links, *_facts(w, case), *noted]
 
 
-def _facts(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
+def _lookup(w: Words, case: Case) -> list[str]:
+    found = case.done.first(FindReport, "main")
+    listed = facts.find_sections(w, found) if found is not None else []
+    return [*listed, *_facts(w, case), *_guide_note(w, case)]
+
+
+def _claim(w: Words, case: Case) -> list[str]:
+    """After the verdict the facts in short, prices where one was stated, and the guide's paragraph."""
+    reports = case.done.all(CostReport)
+    costs = cost_sections(w, reports)[:2] if reports else []
+    told = [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)[:1]]
+    guide = case.done.first(GuidesFound)
+    noted = [short_answer(guide)] if guide is not None and not (costs or told) else []
+    return [*told, *costs, *noted]
+
+
+def _facts(w: Words, case: Case) -> list[str]:
     """Everything that was looked up, in the order of the question."""
-    sections: list[str] = []
-    for step in findings:
-        sections += _fact(w, step.artifact, step.call.purpose)
-    return sections
+    return [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)]
 
 
 def _fact(w: Words, artifact: object, purpose: str) -> list[str]:
@@ -148,50 +178,30 @@ def _fact(w: Words, artifact: object, purpose: str) -> list[str]:
     return []
 
 
-def _lookup(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    found = findings.first(FindReport, "main")
-    listed = facts.find_sections(w, found) if found is not None else []
-    return [*listed, *_facts(w, reading, findings, catalog), *_guide_note(w, reading, findings)]
-
-
-def _guide(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    found = findings.first(GuidesFound)
+def _guide(w: Words, case: Case) -> list[str]:
+    found = case.done.first(GuidesFound)
     if found is None:
         return []
     sections = guide_sections(w, found)
-    if sections or reading.intent not in ("troubleshoot", "howto"):
+    if sections or case.reading.intent not in ("troubleshoot", "howto"):
         return sections
     return [
         w(
-            "**I have no guide for this.** Send the exact error text, the output of `nvidia-smi`, the instance type and what "
-            "you ran, and I can narrow it down.",
+            "**I have no guide for this.** Send the exact error text, the output of `nvidia-smi`, the instance "
+            "type and what you ran, and I can narrow it down.",
             "**没有找到对应的指南。** 请发来完整的报错、`nvidia-smi` 输出、实例规格和执行的命令，我再缩小范围。",
         )
     ]
 
 
-def _guide_note(w: Words, reading: Reading, findings: Findings) -> list[str]:
+def _guide_note(w: Words, case: Case) -> list[str]:
     """One paragraph of the guide beside an answer that a calculation gives."""
-    found = findings.first(GuidesFound)
-    if found is None or not set(reading.topics) & _NOTED_TOPICS:
+    found = case.done.first(GuidesFound)
+    intents = {case.reading.intent, *further_intents(case.reading)}
+    if found is None or intents & _TOLD_BY_GUIDE or not set(case.reading.topics) & _NOTED_TOPICS:
         return []
     text = short_answer(found)
     return [text] if text else []
-
-
-def _memory(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    return [*memory_sections(w, findings), *_guide_note(w, reading, findings)]
-
-
-def _speed(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    return [
-        *(speed_sections(w, findings) or _size(w, reading, findings, catalog)),
-        *_guide_note(w, reading, findings),
-    ]
-
-
-def _vague(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
-    return vague_sections(w, reading, findings)
 
 
 _BODIES: dict[Intent, Body] = {
@@ -207,6 +217,6 @@ _BODIES: dict[Intent, Body] = {
     "interconnect": _interconnect,
     "troubleshoot": _guide,
     "howto": _guide,
-    "claim": _lookup,
-    "vague": _vague,
+    "claim": _claim,
+    "vague": vague_sections,
 }

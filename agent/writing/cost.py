@@ -65,6 +65,23 @@ def _headline(w: Words, report: CostReport) -> str:
     return w(f"**{name}** costs {w.listed(parts)}.", f"**{name}**：{'，'.join(parts)}。")
 
 
+def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
+    """Of types without a list price the nearest figure, or that one has to ask."""
+    lines = []
+    for report in reports:
+        if report.price is None:
+            near = nearest_price(w, report) or w("ask for a quote", "需询价")
+            lines.append(
+                w(
+                    f"No list price of {report.instance_type} in {report.region}: {near}",
+                    f"{report.instance_type} 在 {report.region} 没有目录价：{near}",
+                )
+            )
+        else:
+            lines.append(f"{report.instance_type}: {price_of(w, report.price)}")
+    return [bullets(lines)] if lines else []
+
+
 def nearest_price(w: Words, report: CostReport) -> str:
     """Of a type without a list price: a quote or a derived price of the same purchase, said to be one."""
     for price in (*report.other_published, *report.derived):

@@ -9,8 +9,13 @@ from agent.writing.words import Words, quoted
 from tools.langchain_tools import Fault
 
 
-def fault_section(w: Words, faults: Sequence[Fault]) -> str:
-    """The first faults in a sentence each; without any, that more has to be said."""
+def fault_section(w: Words, faults: Sequence[Fault], failed: bool = False) -> str:
+    """The first faults in a sentence each; without any, that a calculation broke or more has to be said."""
+    if failed and not faults:
+        return w(
+            "A calculation failed on my side, so I cannot answer this yet; the log has the detail.",
+            "计算在我这边出错了，暂时无法回答；详情已记入日志。",
+        )
     if not faults:
         return w(
             "I need a little more to answer: which model or workload, and what about it (memory, speed, price, an error)?",

@@ -31,9 +31,9 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False) -> list[s
     if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
         sections.append(_capacity(w, first))
     sections.append(variants)
-    companions = [_report(step) for step in steps if step.call.purpose == "companion"]
-    if companions:
-        sections.append(companion_line(w, first, companions))
+    others = companions(findings)
+    if others:
+        sections.append(companion_line(w, first, others))
     if first.fits is False and isinstance(first, MemoryReport | TrainingMemoryReport):
         sections.append(limits_table(w, first.limits))
     rent = findings.first(Recommendation, "rent")
@@ -41,6 +41,15 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False) -> list[s
         sections.append(w("To rent: ", "可租：") + headline(w, rent.options[0]))
         sections.append(options_table(w, list(rent.options)))
     return [section for section in sections if section]
+
+
+def companions(findings: Findings) -> list[AnyMemory]:
+    """Memory of the other models that share the machine."""
+    return [
+        _report(step)
+        for step in findings
+        if step.call.purpose == "companion" and isinstance(step.artifact, _KINDS)
+    ]
 
 
 def _report(step: Step) -> AnyMemory:
@@ -114,6 +123,12 @@ def _capacity(w: Words, report: MemoryReport) -> str:
     capacity = w.count(report.kv_capacity_tokens or 0)
     held = report.max_concurrency or 0
     context = w.count(report.context_tokens)
+    if not held:
+        return w(
+            f"The engine would keep room for about {capacity} tokens of KV cache, not enough for one request of "
+            f"{context} tokens: set the maximum length below it.",
+            f"引擎约能留出 {capacity} token 的 KV 缓存，放不下一个 {context} token 的请求：请把最大长度设小。",
+        )
     return w(
         f"The engine would keep room for about {capacity} tokens of KV cache: {held} requests of {context} tokens at once.",
         f"引擎约能留出 {capacity} token 的 KV 缓存：可同时容纳 {held} 个 {context} token 的请求。",

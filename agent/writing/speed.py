@@ -72,7 +72,7 @@ def _training(w: Words, report: TrainingTimeReport) -> str:
             "; tell me the tokens of the data set (or samples and epochs) for the hours.",
             "；告诉我数据集的 token 数（或样本数与轮数）就能算出时长。",
         )
-    tokens = f"{report.tokens:.3g}" if report.tokens else ""
+    tokens = w.big(report.tokens) if report.tokens else ""
     hours = f"{w.hours(report.hours)}, {w.span(report.hours_low, report.hours_high)} h"
     return text + w(
         f"; {tokens} tokens take {hours} on {report.gpu_count} GPUs.",

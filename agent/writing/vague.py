@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.reading.types import Reading
-from agent.steps import Findings
+from agent.steps import Case, Findings
 from agent.writing.facts import cards_of, price_of
 from agent.writing.memory import peak_gib
 from agent.writing.memory_answer import method_word
@@ -20,9 +20,19 @@ _PARTS_ASKED = {
 }  # fmt: skip
 
 
-def vague_sections(w: Words, reading: Reading, findings: Findings) -> list[str]:
+def symptom_question(w: Words) -> str:
+    """What a symptom without detail needs to be narrowed down."""
+    return w(
+        "**To narrow this down:** send the output of `nvidia-smi`, the model and engine, the batch size, and what "
+        "you compare with. Meanwhile the checks that find the cause most often:",
+        "**为缩小范围**：请发来 `nvidia-smi` 输出、模型和引擎、批大小，以及对比的基准。先做这些最常见的检查：",
+    )
+
+
+def vague_sections(w: Words, case: Case) -> list[str]:
     """The question back, what usual sizes need, and an entry-level price."""
-    sections = [_question(w, reading)]
+    findings = case.done
+    sections = [_question(w, case.reading)]
     sizes = _sizes(w, findings)
     if sizes:
         sections.append(w("Until then, what usual cases need of GPU memory:", "先给一个常见情况的显存参考："))

@@ -17,6 +17,8 @@ _PURCHASES = {
     "subscription_3y": ("3-year subscription", "包年（3 年）"),
     "savings_plan_universal": ("savings plan", "节省计划"),
 }
+_SCALES_EN = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+_SCALES_ZH = ((1e12, "万亿"), (1e8, "亿"), (1e4, "万"))
 _UNITS = {"hour": ("h", "小时"), "day": ("day", "天"), "month": ("month", "月"), "year": ("year", "年")}
 
 
@@ -55,6 +57,14 @@ class Words:
     def gib(self, value: Number) -> str:
         number = float(value)
         return f"{number:,.{0 if abs(number) >= 1000 else 1 if abs(number) >= 1 else 2}f} GiB"
+
+    def big(self, value: Number) -> str:
+        """A large count in scale words: 6.14 million / 614 万."""
+        number = float(value)
+        for size, word in _SCALES_ZH if self._zh else _SCALES_EN:
+            if abs(number) >= size:
+                return f"{plain(number / size)} {word}"
+        return self.count(number)
 
     def percent(self, share: Number) -> str:
         return f"{float(share) * 100:.0f}%"

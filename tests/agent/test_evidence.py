@@ -1,0 +1,64 @@
+"""What follows from the reports of a run passes; what does not is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.evidence import Evidence
+from knowledge.catalog import Catalog
+from tools.contracts.cost import CostRequest
+from tools.contracts.memory import MemoryRequest
+from tools.cost import estimate_cost
+from tools.memory import estimate_memory
+
+
+@pytest.fixture(scope="module")
+def evidence(catalog: Catalog) -> Evidence:
+    memory = MemoryRequest(
+        model="llama3 70b", gpu="A100-80GB", weight_precision="awq-int4", context_tokens=8192, concurrency=10
+    )
+    reports = [
+        estimate_memory(memory, catalog),
+        estimate_cost(CostRequest(instance_type="ecs.gn7e-c16g1.4xlarge"), catalog),
+    ]
+    return Evidence(reports, ["Llama-3-70B, at most 50 CNY per hour, 8k context"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ecs.gn7e-c16g1.4xlarge costs 34.742 CNY per hour",
+        "约 34.7 元每小时",
+        "25,362 CNY a month",  # 730 hours
+        "A100 80GB",
+        "25 GiB of KV cache at 320 KiB per token",
+        "26.8 GB of KV cache",  # the same in decimal units
+        "81,920 tokens in all",  # context times requests
+        "within your 50 CNY",
+        "the family gn7e",
+    ],
+)
+def test_a_fact_of_the_reports_or_of_the_user_passes(evidence: Evidence, text: str) -> None:
+    assert evidence.ungrounded(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ecs.gn7e-c16g1.8xlarge is better",
+        "only 12 CNY per hour",
+        "an H200 would do",
+        "A100 40GB",
+        "141 GiB of memory",
+        "5,000 tokens/s",
+        "the family gn8v",
+        "31 ms per token",
+        "the list of 2026-01",
+    ],
+)
+def test_an_invented_fact_is_named(evidence: Evidence, text: str) -> None:
+    assert evidence.ungrounded(text) != []
+
+
+def test_a_number_far_from_every_report_is_not_saved_by_arithmetic(evidence: Evidence) -> None:
+    assert evidence.ungrounded("99,999 CNY") != []
