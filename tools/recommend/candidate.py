@@ -49,11 +49,11 @@ class Candidate:
     within_gpus: bool = True
     within_budget: bool = True
     hours: float | None = None  # of the job
+    measured: bool = True  # False: over budget before its latency or rate was looked at
     concurrency: int = 1  # requests in flight that the speed is for
     max_concurrency: int | None = None
     method: str = ""  # of training, where a rung changes it
     access: int = 0  # 0: open to everyone
-    derivable: bool = False  # without a list price, but a published rule gives a figure (shown on request)
     remarks: tuple[Remark, ...] = ()
 
     @property

@@ -73,7 +73,6 @@ def priced(
         within_gpus=limits.allows_gpus(gpus),
         within_budget=limits.allows_cost(hourly, monthly, hours),
         hours=hours,
-        derivable=quote is None and tariff.derivable(instance),
         access=access_rank(catalog.facts_of_family(instance.family)),
         remarks=remarks,
         **extra,  # type: ignore[arg-type]

@@ -24,7 +24,7 @@ def ladder(found: Found, chosen: Sequence[Candidate]) -> tuple[LadderStep, ...]:
 
 
 def _cheapest(candidates: Sequence[Candidate], first: Candidate, rung: int) -> Candidate | None:
-    same = [c for c in candidates if c.silicon.model == first.silicon.model and c.rung == rung]
+    same = [c for c in candidates if c.silicon.model == first.silicon.model and c.rung == rung and c.measured]
     if first in same:
         return first
     return min(together(same), key=lambda c: (c.cost, c.gpus, -c.speed), default=None)

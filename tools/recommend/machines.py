@@ -11,6 +11,8 @@ from tools.recommend.limits import Limits
 from tools.recommend.offers import Silicon, silicons
 from tools.recommend.tariff import Tariff
 
+Kinds = list[tuple[Silicon, list[Instance]]]
+
 
 @dataclass(frozen=True, slots=True)
 class Refused:
@@ -20,11 +22,9 @@ class Refused:
     reason: Remark
 
 
-def machines(
-    catalog: Catalog, limits: Limits, tariff: Tariff
-) -> tuple[list[tuple[Silicon, list[Instance]]], list[Refused]]:
+def machines(catalog: Catalog, limits: Limits, tariff: Tariff) -> tuple[Kinds, list[Refused]]:
     """Kinds of machines with their allowed types, and the refused types."""
-    kept: list[tuple[Silicon, list[Instance]]] = []
+    kept: Kinds = []
     refused: list[Refused] = []
     for silicon in silicons(catalog):
         allowed = []
@@ -51,7 +51,7 @@ def _sold_elsewhere(instance: Instance, limits: Limits, tariff: Tariff) -> Remar
     )
 
 
-def widened(kinds: list[tuple[Silicon, list[Instance]]], tariff: Tariff) -> str | None:
+def widened(kinds: Kinds, tariff: Tariff) -> str | None:
     """Looks in all regions when the default one prices none of these machines; the region found, or None."""
     types = [instance for _, instances in kinds for instance in instances]
     if any(tariff.quote(instance) for instance in types):

@@ -14,7 +14,7 @@ from tools.recommend.found import Found
 from tools.recommend.hardware_task import HardwareTask
 from tools.recommend.ladder import ladder
 from tools.recommend.limits import Limits, resolve_limits
-from tools.recommend.machines import machines, widened
+from tools.recommend.machines import Kinds, machines, widened
 from tools.recommend.notes import Notes
 from tools.recommend.premises import correct_premises
 from tools.recommend.reject import rejected
@@ -46,7 +46,7 @@ def recommend(
         notes.assume("regions", region, "no_price_in_default_region")
     found = task.run(kinds, limits)
     chosen = choose(found.candidates, _objective(request, limits, notes), task.rungs_compete)
-    unpriced = _unpriced(found, chosen, request)
+    unpriced = _unpriced(found, chosen, request, tariff)
     if limits.has_budget and not chosen:
         beside, unpriced = unpriced, []  # without a price they cannot be said to hold the budget
     else:
@@ -61,7 +61,7 @@ def recommend(
     ]
     fallback: list[Option] = []
     if not picks:
-        fallback = _fallback(request, task, found, limits, catalog, tariff)
+        fallback = _fallback(request, task, kinds, limits, catalog, tariff)
         unchecked = Remark(code="budget_not_checked")
         fallback += [_option(candidate, task, request, catalog, unchecked) for candidate in beside]
     request_remarks(request, tariff, limits, candidates, notes)
@@ -89,34 +89,44 @@ def _objective(request: SizingRequest, limits: Limits, notes: Notes) -> Objectiv
 
 
 def _unpriced(
-    found: Found, chosen: Sequence[tuple[Candidate, object]], request: SizingRequest
+    found: Found, chosen: Sequence[tuple[Candidate, object]], request: SizingRequest, tariff: Tariff
 ) -> list[Candidate]:
     """Types without a list price beside the priced options: of the first one's precision, or the best."""
     if not request.include_unpriced:
         return []
-    unpriced = [c for c in found.candidates if not c.priced and c.within_gpus and not c.derivable]
+    unpriced = [c for c in found.candidates if not c.priced and c.within_gpus]
     rung = chosen[0][0].rung if chosen else min((c.rung for c in unpriced), default=0)
-    return best_unpriced([c for c in unpriced if c.rung == rung], _UNPRICED_SHOWN)
+    # A figure by a rule that holds exactly would rank the type: it is shown when such figures are asked for.
+    truly = [c for c in unpriced if c.rung == rung and not tariff.derivable(c.instance)]
+    return best_unpriced(truly, _UNPRICED_SHOWN)
 
 
 def _fallback(
-    request: SizingRequest, task: Task, found: Found, limits: Limits, catalog: Catalog, tariff: Tariff
+    request: SizingRequest, task: Task, kinds: Kinds, limits: Limits, catalog: Catalog, tariff: Tariff
 ) -> list[Option]:
-    """What the wish costs, then what the limits allow of it."""
-    options = []
-    wish = pareto(together([candidate for candidate in found.candidates if candidate.priced]))
-    best = min((c.rung for c in wish), default=None)
-    cheapest = next((c for c in wish if c.rung == best), None)
-    if cheapest is not None:
-        options.append(_option(cheapest, task, request, catalog, Remark(code="what_the_wish_costs")))
-        lower = wish[0]
-        if lower is not cheapest:
-            code = "wish_in_lower_precision" if lower.precision else "wish_in_a_slice"
-            options.append(_option(lower, task, request, catalog, Remark(code=code)))
-    else:
-        options += _relaxed(request, task, limits, catalog, tariff)
-    options += _within_budget(request, task, limits, catalog, tariff)
+    """What the wish costs, or which limit stands in its way; then what the budget buys."""
+    options = _wish(request, task, kinds, limits, catalog) if limits.has_budget else []
+    options = options or _relaxed(request, task, limits, catalog, tariff)
+    return options + _within_budget(request, task, kinds, limits, catalog, tariff)
+
+
+def _wish(request: SizingRequest, task: Task, kinds: Kinds, limits: Limits, catalog: Catalog) -> list[Option]:
+    """The cheapest that does it without the budget: in the best precision, and in any."""
+    candidates = task.run(kinds, _without_budget(limits)).candidates
+    front = pareto(together([c for c in candidates if c.priced and c.within_gpus]))
+    if not front:
+        return []
+    best = min(candidate.rung for candidate in front)
+    cheapest = next(candidate for candidate in front if candidate.rung == best)
+    options = [_option(cheapest, task, request, catalog, Remark(code="what_the_wish_costs"))]
+    if front[0] is not cheapest:
+        code = "wish_in_lower_precision" if front[0].precision else "wish_in_a_slice"
+        options.append(_option(front[0], task, request, catalog, Remark(code=code)))
     return options
+
+
+def _without_budget(limits: Limits) -> Limits:
+    return replace(limits, max_hourly=None, max_monthly=None, max_total=None)
 
 
 def _option(
@@ -142,7 +152,7 @@ def _relaxed(
         )
     for field, relaxed in steps:
         kinds, _ = machines(catalog, relaxed, tariff)
-        candidates = task.run(kinds, replace(relaxed, max_hourly=None, max_monthly=None)).candidates
+        candidates = task.run(kinds, _without_budget(relaxed)).candidates
         chosen = choose(candidates, request.objective)
         picks = [chosen[0][0]] if chosen else best_unpriced(candidates, 1)
         if picks:
@@ -155,13 +165,12 @@ def _relaxed(
 
 
 def _within_budget(
-    request: SizingRequest, task: Task, limits: Limits, catalog: Catalog, tariff: Tariff
+    request: SizingRequest, task: Task, kinds: Kinds, limits: Limits, catalog: Catalog, tariff: Tariff
 ) -> list[Option]:
     """The same work under the smallest load within the budget, or else just a machine."""
     if not limits.has_budget:
         return []
     smaller = task.smaller()
-    kinds, _ = machines(catalog, limits, tariff)
     chosen = choose(smaller.run(kinds, limits).candidates, "balanced") if smaller else []
     if smaller and chosen:
         return [_option(chosen[0][0], smaller, request, catalog, Remark(code="budget_buys_smaller_load"))]

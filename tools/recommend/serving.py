@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance, Precision
@@ -15,7 +15,7 @@ from tools.memory.plan import TIGHT_SHARE, MemoryPlan, plan_memory
 from tools.memory.plan import Load as MemoryLoad
 from tools.memory.weights import Plan as MemoryLayout
 from tools.recommend.candidate import Candidate, Layout
-from tools.recommend.found import Found, Miss, priced
+from tools.recommend.found import Found, Miss, cheapest_type, priced
 from tools.recommend.limits import Limits
 from tools.recommend.offers import Silicon
 from tools.recommend.serving_speed import Reach, ServingSpeed
@@ -39,17 +39,26 @@ class _Fit:
     most: int
 
 
+@dataclass(frozen=True, slots=True)
+class ServingFigures:
+    """A workload with what was worked out for it: searches under other limits use it again."""
+
+    work: Workload
+    speed: ServingSpeed
+    memory: dict[tuple[str, str, int, int, int], MemoryPlan] = field(default_factory=dict)
+
+
 class ServingSearch:
     """One inference workload against the catalog. Memory is worked out once per card, format and plan."""
 
     def __init__(
-        self, work: Workload, limits: Limits, tariff: Tariff, catalog: Catalog, compare_precisions: bool
+        self, figures: ServingFigures, limits: Limits, tariff: Tariff, catalog: Catalog, compare: bool
     ) -> None:
-        self.work, self.limits, self.tariff, self.catalog = work, limits, tariff, catalog
-        self.compare_precisions = compare_precisions  # lower precisions compete though a better one does it
-        self.speed = ServingSpeed(work)
-        self._memory: dict[tuple[str, str, int, int, int], MemoryPlan] = {}
-        self._served = len(work.ladder)  # the best step that has a priced candidate within the limits
+        self.work, self.limits, self.tariff, self.catalog = figures.work, limits, tariff, catalog
+        self.compare_precisions = compare  # lower precisions compete though a better one does it
+        self.speed = figures.speed
+        self._memory = figures.memory
+        self._served = len(self.work.ladder)  # the best step that has a priced candidate within the limits
 
     def run(self, silicon: Iterable[tuple[Silicon, list[Instance]]]) -> Found:
         """All candidates on these machines and the misses of the others."""
@@ -57,6 +66,8 @@ class ServingSearch:
         machines = list(silicon)
         misses: dict[int, Miss] = {}
         for rung, step in enumerate(self.work.ladder):
+            if self.speed.has_targets and rung > self._served and not self.compare_precisions:
+                break  # targets are costly to check, and a better precision meets them
             for index, (kind, instances) in enumerate(machines):
                 precision = precision_on(step, kind.gpu, self.catalog)
                 reason = self._unable(kind, precision, step.names[0])
@@ -194,9 +205,9 @@ class ServingSearch:
         group = max(1, fit.layout.gpus // kind.count)
         groups = math.ceil(work.concurrency / (fit.most * per_group))
         reach: Reach | None = None
-        if self.speed.has_targets:
-            wanted = math.ceil(work.concurrency / per_group)
-            reach = self.speed.reach(kind, precision, fit.layout, fit.most, wanted)
+        measured = not self.speed.has_targets or self._affordable(instances, groups * group)
+        if self.speed.has_targets and measured:
+            reach = self.speed.reach(kind, precision, fit.layout, fit.most)
             if reach is None:
                 return None
             groups = math.ceil(work.concurrency / (reach.concurrency * per_group))
@@ -217,6 +228,7 @@ class ServingSearch:
             speed=0.0,
             tight=spare < TIGHT_SHARE * (fit.memory.usable or 0.0),
             concurrency=concurrency,
+            measured=measured,
             max_concurrency=fit.most * replicas,
             remarks=_ways(kind, precision),
         )  # fmt: skip
@@ -227,6 +239,14 @@ class ServingSearch:
             return replace(candidate, speed=reach.requests_per_s * replicas * work.output_tokens)
         speed = self.speed.at(kind, precision, fit.layout, replicas, concurrency)
         return replace(candidate, speed=speed.output_tokens_per_s)
+
+    def _affordable(self, instances: list[Instance], machines: int) -> bool:
+        """Whether the fewest machines that memory allows hold the budget; if not, their speed is idle."""
+        instance, quote = cheapest_type(instances, self.tariff, self.catalog)
+        if quote is None:
+            return True
+        monthly = self.tariff.monthly(instance, quote) * machines
+        return self.limits.allows_cost(quote.hourly * machines, monthly)
 
     def _concurrency(self, reach: Reach | None, replicas: int) -> int:
         """Requests in flight: as asked, or for a rate its share of what the replicas carry at most."""

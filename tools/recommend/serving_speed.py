@@ -32,7 +32,7 @@ class ServingSpeed:
         self._work = work
         self._replicas: dict[_Key, Stepper] = {}
         self._speeds: dict[tuple[_Key, float], Speed] = {}
-        self._reach: dict[tuple[_Key, int], Reach | None] = {}
+        self._reach: dict[_Key, Reach | None] = {}
 
     @property
     def has_targets(self) -> bool:
@@ -40,16 +40,14 @@ class ServingSpeed:
         work = self._work
         return not (work.ttft_ms is None and work.tpot_ms is None and work.requests_per_s is None)
 
-    def reach(
-        self, kind: Silicon, precision: Precision, layout: MemoryLayout, most: int, wanted: int
-    ) -> Reach | None:
-        """What one replica carries within the targets when memory lets it carry `most` requests; None if not
-        even one. Without a rate to reach no more than `wanted` is looked for."""
+    def reach(self, kind: Silicon, precision: Precision, layout: MemoryLayout, most: int) -> Reach | None:
+        """What one replica that memory lets carry `most` requests carries within the targets; None if not
+        even one. Without a rate to reach no more than the asked concurrency is looked for."""
         key = _key(kind, precision, layout)
-        limit = most if self._work.requests_per_s is not None else max(1, min(most, wanted))
-        if (key, limit) not in self._reach:
-            self._reach[key, limit] = self._find_reach(key, kind, precision, layout, limit)
-        return self._reach[key, limit]
+        if key not in self._reach:
+            wanted = most if self._work.requests_per_s is not None else min(most, self._work.concurrency)
+            self._reach[key] = self._find_reach(key, kind, precision, layout, max(1, wanted))
+        return self._reach[key]
 
     def _find_reach(
         self, key: _Key, kind: Silicon, precision: Precision, layout: MemoryLayout, limit: int

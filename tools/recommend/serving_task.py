@@ -17,7 +17,8 @@ from tools.recommend.found import Found
 from tools.recommend.limits import Limits
 from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
-from tools.recommend.serving import ServingSearch
+from tools.recommend.serving import ServingFigures, ServingSearch
+from tools.recommend.serving_speed import ServingSpeed
 from tools.recommend.tariff import Tariff
 from tools.recommend.workload import Workload, resolve_workload
 from tools.throughput import estimate_throughput
@@ -30,9 +31,13 @@ class ServingTask:
     """A language model to serve. Implements `tools.recommend.task.Task`."""
 
     request: SizingRequest
-    work: Workload
+    figures: ServingFigures
     tariff: Tariff
     catalog: Catalog
+
+    @property
+    def work(self) -> Workload:
+        return self.figures.work
 
     @property
     def rungs_compete(self) -> bool:
@@ -40,7 +45,7 @@ class ServingTask:
 
     def run(self, machines: Sequence[tuple[Silicon, list[Instance]]], limits: Limits) -> Found:
         compare = self.request.objective == "cheapest"
-        return ServingSearch(self.work, limits, self.tariff, self.catalog, compare).run(machines)
+        return ServingSearch(self.figures, limits, self.tariff, self.catalog, compare).run(machines)
 
     def reports(self, candidate: Candidate) -> tuple[MemoryReport, ThroughputReport]:
         layout, work = candidate.layout, self.work
@@ -107,9 +112,13 @@ class ServingTask:
             ttft_ms=None,
             tpot_ms=None,
         )
-        return None if least == self.work else replace(self, work=least)
+        return None if least == self.work else replace(self, figures=_figures(least))
 
 
 def serving_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> ServingTask:
     """The task of an inference request; raises `InputError` and `NotKnown` for its names."""
-    return ServingTask(request, resolve_workload(request, catalog, notes), tariff, catalog)
+    return ServingTask(request, _figures(resolve_workload(request, catalog, notes)), tariff, catalog)
+
+
+def _figures(work: Workload) -> ServingFigures:
+    return ServingFigures(work, ServingSpeed(work))

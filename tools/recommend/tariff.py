@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from knowledge.catalog import Catalog
-from knowledge.rows import Instance
+from knowledge.rows import Instance, Purchase
 from tools.cost.prices import derived_hour
 from tools.cost.schedule import HOURS_PER_MONTH
 
@@ -24,10 +24,10 @@ class Quote:
 
 
 @lru_cache(maxsize=8)
-def _table(catalog: Catalog, purchase: str) -> _Table:
+def _table(catalog: Catalog, purchase: Purchase) -> _Table:
     """(type, region) -> the freshest comparable CNY price; worked out once per catalog."""
     keys = {(row.instance_type, row.region_id) for row in catalog.prices if row.purchase == purchase}
-    found = {(name, region): catalog.price(name, region, purchase) for name, region in keys}  # type: ignore[arg-type]
+    found = {(name, region): catalog.price(name, region, purchase) for name, region in keys}
     return {key: row.price for key, row in found.items() if row is not None}
 
 
@@ -91,15 +91,10 @@ class Tariff:
         return quote.hourly * self.hours_per_month
 
     def elsewhere(self, instance: Instance) -> Quote | None:
-        """The cheapest list price of a type in any region."""
-        table = _table(self.catalog, "payg")
-        prices = [
-            (price, region) for (name, region), price in table.items() if name == instance.instance_type
-        ]
-        if not prices:
-            return None
-        price, region = min(prices)
-        return Quote(price, region, "list")
+        """The cheapest list price of a type in any region; on the asked side of the border if any is."""
+        table, name = _cheapest_by_side(self.catalog), instance.instance_type
+        side = self.catalog.regions_by_id[self.regions[0]].mainland
+        return table.get((name, side)) or table.get((name, not side))
 
 
 def always_on() -> Decimal:
