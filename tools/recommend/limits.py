@@ -13,6 +13,7 @@ from tools.contracts.sizing import SizingRequest
 from tools.cost.extras import cny_per_usd
 from tools.cost.purchase import PAYG, purchase_of
 from tools.lookup.describe import stand_ins
+from tools.lookup.name import decode_name
 from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff, always_on
@@ -110,7 +111,7 @@ def resolve_limits(
     if not regions:
         regions = (catalog.region(default_region).region_id,)
         notes.assume("regions", regions[0], "default_region")
-    types, families = _named(request.instance_wanted, catalog)
+    types, families = _named(request.instance_wanted, catalog, notes)
     purchase = purchase_of(request.purchase) if request.purchase else PAYG
     hours = always_on() if request.hours_per_month is None else Decimal(str(request.hours_per_month))
     max_hourly, max_monthly = _budget(request, catalog, hours, notes)
@@ -139,12 +140,15 @@ def resolve_limits(
     return limits, Tariff(catalog, regions, hours, by_month, request.allow_derived_prices)
 
 
-def _named(wanted: tuple[str, ...], catalog: Catalog) -> tuple[frozenset[str], frozenset[str]]:
+def _named(wanted: tuple[str, ...], catalog: Catalog, notes: Notes) -> tuple[frozenset[str], frozenset[str]]:
+    """Named types and families; a CPU family (g6, g6e) is corrected and passed over."""
     types, families = set(), set()
     for name in wanted:
         key = name.strip().lower().removeprefix("ecs.")
         if key in catalog.families:
             families.add(key)
+        elif any(remark.code == "cpu_family" for remark in decode_name(name, catalog).remarks):
+            notes.correct("not_a_gpu_family", family=key)
         else:
             types.add(catalog.instance(name).instance_type)
     return frozenset(types), frozenset(families)

@@ -174,6 +174,12 @@ def test_a_phantom_type_is_an_error_with_near_names() -> None:
     assert error.value.suggestions
 
 
+def test_g6e_is_corrected_as_a_cpu_family_and_not_taken_for_a_gpu() -> None:
+    found = ask(model="Qwen2.5-7B-Instruct", instance_wanted=["g6e"])
+    assert found.corrections[0].code == "not_a_gpu_family"
+    assert found.options[0].gpu_model == "A10"
+
+
 def test_a_retired_type_is_offered_only_when_named() -> None:
     assert ask(model="Qwen2.5-1.5B-Instruct", instance_wanted=["gn7s"]).options[0].family == "gn7s"
     for found in (ask(model="Qwen2.5-7B-Instruct", gpu_wanted=["T4"]), ask(task="development")):
