@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.memory_rows import MemoryRow, memory_rows
+from benchmarks.peers import kept_answers
 from knowledge.catalog import Catalog, shipped_catalog
 from knowledge.errors import AdvisorError
 from tools.contracts.base import Report, parse_request
@@ -132,6 +133,24 @@ def outcome_table(scored: Sequence[Scored]) -> str:
     return "\n".join([head, *body])
 
 
+def peer_table(scored: Sequence[Scored]) -> str:
+    """Peers and this project on the rows that each peer answered."""
+    ours = {item.row.row_id: item for item in scored}
+    groups: dict[tuple[str, str, str], list[tuple[Scored, Scored]]] = defaultdict(list)
+    for found in kept_answers():
+        item = ours.get(found.row_id)
+        if item is not None and item.error is not None:
+            theirs = Scored(item.row, found.value, found.value / item.row.value - 1, None)
+            groups[item.row.kind, f"{found.peer} {found.version}", found.date].append((theirs, item))
+    body = []
+    for (kind, peer, date), pairs in sorted(groups.items()):
+        their_line, our_line = (line(peer, [pair[side] for pair in pairs]) for side in (0, 1))
+        if their_line and our_line:
+            errors = [f"{row.median:.1f} / {row.p90:.1f} %" for row in (their_line, our_line)]
+            body.append(f"| {kind} | {peer} | {date} | {len(pairs)} | {errors[0]} | {errors[1]} |")
+    return "\n".join(["| kind | peer | run on | rows | its median / p90 | ours |", f"|{'---|' * 6}", *body])
+
+
 def speed_line(catalog: Catalog) -> str:
     """The time of one warm estimate."""
     request = MemoryRequest(model="Llama-3-70B", gpu="A100-80GB", gpu_count=4, weight_precision="bf16")
@@ -148,6 +167,7 @@ def tables(scored: Sequence[Scored], catalog: Catalog) -> str:
         [
             error_table("kind", scored, lambda item: item.row.kind),
             outcome_table(scored),
+            peer_table(scored),
             error_table("engine or framework", scored, lambda item: item.row.engine, least=5),
             error_table("precision", scored, lambda item: item.row.precision or "not stated", least=5),
             error_table("card", scored, lambda item: item.row.gpu, least=5),

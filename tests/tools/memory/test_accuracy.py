@@ -1,0 +1,64 @@
+"""The accuracy that the README promises: measurements stay within the stated errors."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.memory import Scored, line, score, tables, write_page
+from benchmarks.memory_rows import memory_rows
+from knowledge.catalog import Catalog, shipped_catalog
+
+# kind: median and 90th percentile of the absolute error in per cent, share answered in per cent
+PROMISED = {
+    "KV bytes per token": (0.0, 0.01, 90),
+    "weights against logs": (1.5, 8.0, 95),
+    "KV pool and KV tokens": (5.0, 20.0, 90),
+    "Transformers peak, 16 bit": (1.5, 6.0, 100),
+    "Transformers peak, 4 bit": (3.0, 15.0, 100),
+    "training peak": (17.0, 48.0, 90),
+    "diffusion, video, speech, vision peak": (22.0, 70.0, 90),
+}
+
+
+@pytest.fixture(scope="module")
+def scored() -> list[Scored]:
+    return score(memory_rows(), shipped_catalog())
+
+
+@pytest.mark.parametrize("kind", sorted(PROMISED))
+def test_errors_stay_within_what_is_promised(kind: str, scored: list[Scored]) -> None:
+    found = line(kind, [item for item in scored if item.row.kind == kind])
+    assert found is not None
+    median, p90, answered = PROMISED[kind]
+    assert found.median <= median
+    assert found.p90 <= p90
+    assert 100 * found.answered / found.rows >= answered
+
+
+@pytest.mark.parametrize("kind", ["training peak", "diffusion, video, speech, vision peak"])
+def test_nine_of_ten_stated_ranges_hold(kind: str, scored: list[Scored]) -> None:
+    found = line(kind, [item for item in scored if item.row.kind == kind])
+    assert found is not None
+    assert found.coverage is not None
+    assert 85 <= found.coverage <= 95
+
+
+def test_a_measured_out_of_memory_is_rarely_said_to_fit(scored: list[Scored]) -> None:
+    outcomes = [
+        item for item in scored if item.row.kind == "inference fits or not" and item.answer is not None
+    ]
+    right = sum(item.answer == item.row.value for item in outcomes)
+    assert right / len(outcomes) > 0.85
+
+
+def test_the_page_is_replaced_between_its_marks_and_keeps_the_rest(
+    tmp_path_factory: pytest.TempPathFactory, scored: list[Scored], catalog: Catalog
+) -> None:
+    page = tmp_path_factory.mktemp("docs") / "accuracy.md"
+    page.write_text("# Accuracy\n\nspeed\n", encoding="utf-8")
+    text = tables(scored[:40], catalog)
+    write_page(text, page)
+    write_page(text, page)
+    written = page.read_text(encoding="utf-8")
+    assert written.count("## Memory") == 1
+    assert "speed" in written
