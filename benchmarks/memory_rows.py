@@ -44,7 +44,7 @@ class MemoryRow:
 def memory_rows() -> list[MemoryRow]:
     """All measurements whose deciding fields are stated and that no review marked as doubtful."""
     doubtful = {(row["file"], row["id"]) for row in table("vram_suspicious")}
-    rows = [*inference_rows(), *training_rows(), *other_rows()]
+    rows = [*inference_rows(), *start_rows(), *training_rows(), *other_rows()]
     names = {"inference": "vram_inference_dev", "training": "vram_training_dev", "other": "vram_other_dev"}
     return [row for row in rows if (names[row.calculator], row.row_id) not in doubtful]
 
@@ -89,6 +89,36 @@ def inference_request(row: dict[str, str]) -> dict[str, object]:
         output_tokens=(generated[1] or generated[2]) if generated else "",
         **{batch: row["batch_or_seqs"]},
     )
+
+
+def start_rows() -> Iterator[MemoryRow]:
+    """vLLM servers that started on cloud GPUs (SpareCores/sc-inspector-data, CC BY-SA 4.0): each must fit."""
+    for index, row in enumerate(table("vllm_memory")):
+        if row["outcome"] != "started":
+            continue
+        yield MemoryRow(
+            kind="vLLM starts on cloud GPUs",
+            row_id=f"vm{index:04d}",
+            calculator="inference",
+            request=_stated(
+                model=row["model_id"],
+                gpu=row["gpu"],
+                gpu_count=row["n_gpus"],
+                tensor_parallel=row["tensor_parallel"],
+                pipeline_parallel=row["pipeline_parallel"],
+                weight_precision="nf4" if "bnb-4bit" in row["model_id"] else "bf16",
+                engine="vllm",
+                engine_version=row["engine_version"].removeprefix("vLLM "),
+                max_model_len=row["max_model_len"],
+                gpu_memory_utilization=row["gpu_memory_utilization"],
+            ),
+            figure="fits",
+            value=1.0,
+            engine="vllm",
+            precision="bf16",
+            gpu=row["gpu"],
+            source=row["source"],
+        )
 
 
 def training_rows() -> Iterator[MemoryRow]:
