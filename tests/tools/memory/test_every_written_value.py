@@ -16,6 +16,7 @@ from tools.contracts.training import TrainingMemoryRequest
 from tools.memory import estimate_memory
 from tools.other_memory import estimate_other_memory
 from tools.training_memory import estimate_training_memory
+from tools.training_memory.parallelism import resolve_division
 
 
 def test_every_inference_row_is_answered_or_said_to_be_unknown(catalog: Catalog) -> None:
@@ -79,8 +80,6 @@ def test_nine_of_ten_peaks_of_other_models_are_answered(catalog: Catalog) -> Non
     ],
 )
 def test_parallelism_is_read_as_people_write_it(text: str, shown: tuple[int, int], catalog: Catalog) -> None:
-    from tools.training_memory.parallelism import resolve_division
-
     division, _count, _reason = resolve_division(
         TrainingMemoryRequest(model="x", parallelism=text), None, True
     )
