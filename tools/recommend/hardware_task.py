@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Family, Instance
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import Plan, SizingRequest
 from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, cheapest_type, priced
@@ -111,7 +111,7 @@ class HardwareTask:
         return gpu.fp64_tflops
 
     def _lacks(self, kind: Silicon, instance: Instance) -> Miss:
-        params: dict[str, str | float | int | bool | None] = {"gpu": kind.model}
+        params: dict[str, Scalar] = {"gpu": kind.model}
         if self.request.task == "hpc":
             params["fp64_tflops"] = kind.gpu.fp64_tflops
             return Miss(instance, Remark(code="fp64_slow", params=params), 1.0)

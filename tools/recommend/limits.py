@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from knowledge.catalog import Catalog
-from knowledge.errors import InputError, NotKnown
+from knowledge.errors import NotKnown
 from knowledge.rows import Family, Instance
 from tools.contracts.base import Remark
 from tools.contracts.sizing import SizingRequest
@@ -31,7 +31,6 @@ _SPECIAL = {
 class Limits:
     """A request's limits, names resolved. Money is CNY of all machines together."""
 
-    regions: tuple[str, ...]
     gpus: frozenset[str]  # wanted GPU models; empty: any
     old_gpus: frozenset[str]  # of those, the ones that no current type carries
     excluded: frozenset[str]
@@ -114,13 +113,12 @@ def resolve_limits(
     types, families = _named(request.instance_wanted, catalog, notes)
     purchase = purchase_of(request.purchase) if request.purchase else PAYG
     hours = always_on() if request.hours_per_month is None else Decimal(str(request.hours_per_month))
-    max_hourly, max_monthly = _budget(request, catalog, hours, notes)
+    max_hourly, max_monthly = _budget(request, catalog, notes)
     total = request.budget is not None and request.budget.period == "total" and request.hours is None
     if request.hours_per_month is None and (max_monthly is not None or purchase != PAYG):
         notes.assume("hours_per_month", float(hours), "always_on")
     gpus = frozenset(name for wanted in request.gpu_wanted for name in _wanted(wanted, catalog, notes))
     limits = Limits(
-        regions=regions,
         gpus=gpus,
         old_gpus=frozenset(name for name in gpus if not catalog.with_gpu(name, "current")),
         excluded=_excluded(request.gpu_excluded, catalog),
@@ -181,9 +179,7 @@ def _excluded(names: tuple[str, ...], catalog: Catalog) -> frozenset[str]:
     return frozenset(found)
 
 
-def _budget(
-    request: SizingRequest, catalog: Catalog, hours_per_month: Decimal, notes: Notes
-) -> tuple[Decimal | None, Decimal | None]:
+def _budget(request: SizingRequest, catalog: Catalog, notes: Notes) -> tuple[Decimal | None, Decimal | None]:
     """The budget as CNY per hour or per month of all machines. A total needs the hours of use; without
     them it bounds one hour only, and the answer says how long it lasts."""
     budget = request.budget
@@ -201,6 +197,4 @@ def _budget(
     if budget.period == "total":
         return (amount / Decimal(str(request.hours)) if request.hours else amount), None
     per_month = {"day": amount * _DAYS_PER_MONTH, "month": amount, "year": amount / 12}[budget.period]
-    if hours_per_month <= 0:
-        raise InputError("hours_per_month", float(hours_per_month), "more than 0 hours")
     return None, per_month

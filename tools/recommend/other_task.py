@@ -9,7 +9,7 @@ from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.names import normal
 from knowledge.rows import Instance
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
 from tools.contracts.other import OtherMemoryReport, OtherMemoryRequest
 from tools.contracts.sizing import Plan, SizingRequest
 from tools.memory.request import Notes as MemoryNotes
@@ -95,7 +95,7 @@ class OtherTask:
         report = self._report(setting, instances[0].instance_type)
         if not report.fits:
             usable = report.usable_gib_per_gpu or 0.0
-            params: dict[str, str | float | int | bool | None] = {
+            params: dict[str, Scalar] = {
                 "needed_gib_per_gpu": round(needs.peak_gib_per_gpu, 1),
                 "usable_gib_per_gpu": round(usable, 1),
             }
@@ -126,7 +126,7 @@ class OtherTask:
                 instance_type=instance_type,
                 resolution=request.resolution,
                 frames=request.frames,
-                batch=request.batch or request.concurrency or self.batch,
+                batch=request.batch or (None if self._generates else request.concurrency) or self.batch,
                 tokens=request.context_tokens or request.sequence_length,
                 precision=setting.precision or request.precision,
                 offload=setting.offload,

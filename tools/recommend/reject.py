@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import Rejected
 from tools.recommend.candidate import Candidate
 from tools.recommend.found import Found
@@ -48,7 +48,7 @@ def _add(
 
 def _lost(candidate: Candidate, chosen: Sequence[Candidate], limits: Limits) -> Remark:
     """Why a candidate that does the work is in no option."""
-    params: dict[str, str | float | int | bool | None] = {
+    params: dict[str, Scalar] = {
         "count": candidate.machines,
         "precision": candidate.precision,
         "hourly_cny": None if candidate.hourly is None else round(float(candidate.hourly), 4),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import SizingRequest
 from tools.recommend.candidate import Candidate
 from tools.recommend.limits import Limits
@@ -23,7 +23,7 @@ def option_remarks(candidate: Candidate, chosen: Sequence[Candidate]) -> tuple[R
         found.append(Remark(code="several_machines", params={"count": candidate.machines}))
     first = chosen[0]
     if candidate is not first and first.speed and candidate.speed:
-        params: dict[str, str | float | int | bool | None] = {
+        params: dict[str, Scalar] = {
             "times_speed": round(candidate.speed / first.speed, 2),
             "times_price": round(candidate.cost / first.cost, 2)
             if candidate.priced and first.priced and first.cost

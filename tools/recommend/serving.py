@@ -199,10 +199,8 @@ class ServingSearch:
     ) -> Candidate | None:
         """The fewest machines that carry the load with this plan; None where a target or count fails."""
         work = self.work
-        per_group = max(
-            1, kind.count // fit.layout.gpus
-        )  # replicas of one machine, or of a group of machines
-        group = max(1, fit.layout.gpus // kind.count)
+        group = max(1, fit.layout.gpus // kind.count)  # machines that one replica needs together
+        per_group = max(1, kind.count // fit.layout.gpus)  # replicas on them
         groups = math.ceil(work.concurrency / (fit.most * per_group))
         reach: Reach | None = None
         measured = not self.speed.has_targets or self._affordable(instances, groups * group)

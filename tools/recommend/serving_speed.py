@@ -10,7 +10,6 @@ from tools.recommend.offers import Silicon
 from tools.recommend.workload import Workload
 from tools.throughput.core import Load, Speed, serve_steps
 from tools.throughput.links import link_between
-from tools.throughput.planning import best_concurrency, concurrency_for_rate
 from tools.throughput.precision import scheme_for
 from tools.throughput.steps import Plan, Stepper, stepper
 
@@ -46,32 +45,32 @@ class ServingSpeed:
         key = _key(kind, precision, layout)
         if key not in self._reach:
             wanted = most if self._work.requests_per_s is not None else min(most, self._work.concurrency)
-            self._reach[key] = self._find_reach(key, kind, precision, layout, max(1, wanted))
+            self._reach[key] = self._find_reach(kind, precision, layout, max(1, wanted))
         return self._reach[key]
 
     def _find_reach(
-        self, key: _Key, kind: Silicon, precision: Precision, layout: MemoryLayout, limit: int
+        self, kind: Silicon, precision: Precision, layout: MemoryLayout, limit: int
     ) -> Reach | None:
-        work = self._work
-        replica = self._replica(key, kind, precision, layout)
-        if work.ttft_ms is not None or work.tpot_ms is not None:
-            alone = self.at(kind, precision, layout, 1, 1)
-            late = work.ttft_ms is not None and alone.ttft_ms > work.ttft_ms
-            if late or (work.tpot_ms is not None and alone.tpot_ms > work.tpot_ms):
-                return None
-        concurrency, speed = best_concurrency(
-            replica, work.input_tokens, work.output_tokens, limit, work.ttft_ms, work.tpot_ms
-        )
-        return None if speed is None else Reach(concurrency, speed.requests_per_s)
+        """By bisection to an eighth: latencies grow with the requests in flight."""
 
-    def concurrency_for(
-        self, kind: Silicon, precision: Precision, layout: MemoryLayout, rate: float, most: int
-    ) -> int:
-        """Requests in flight of one replica at an arrival rate that it can carry."""
+        def speed(requests: int) -> Speed:
+            return self.at(kind, precision, layout, 1, requests)
+
+        top = speed(limit)
+        if self._meets(top):
+            return Reach(limit, top.requests_per_s)
+        if not self._meets(speed(1)):
+            return None
+        low, high = 1, limit
+        while high - low > max(1, low // 8):
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._meets(speed(middle)) else (low, middle)
+        return Reach(low, speed(low).requests_per_s)
+
+    def _meets(self, speed: Speed) -> bool:
         work = self._work
-        replica = self._replica(_key(kind, precision, layout), kind, precision, layout)
-        found = concurrency_for_rate(replica, work.input_tokens, work.output_tokens, rate, most)
-        return most if found is None else found
+        late = work.ttft_ms is not None and speed.ttft_ms > work.ttft_ms
+        return not (late or (work.tpot_ms is not None and speed.tpot_ms > work.tpot_ms))
 
     def at(
         self, kind: Silicon, precision: Precision, layout: MemoryLayout, replicas: int, concurrency: int

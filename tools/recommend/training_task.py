@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance
-from tools.contracts.base import Remark
+from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import Plan, SizingRequest
 from tools.contracts.training import (
     TrainingMemoryReport,
@@ -84,7 +84,7 @@ class TrainingTask:
             return "bf16" if support_level(kind.gpu, self.catalog.precision("bf16")) == "native" else None
         if asked.startswith("fp8"):
             return "fp8" if support_level(kind.gpu, self.catalog.precision("fp8")) == "native" else None
-        return "bf16" if capability >= 8.0 else "fp16"
+        return "bf16" if capability >= 8.0 and not asked.startswith("fp16") else "fp16"
 
     def _counts(self, kind: Silicon, limits: Limits, largest: bool) -> Iterator[int]:
         """Machine counts to try: more than one only of the machine with most of these GPUs, or as asked."""
@@ -107,30 +107,20 @@ class TrainingTask:
         found: Found,
     ) -> tuple[Candidate | None, Miss | None]:
         """The fastest division that fits on this many machines; a miss for memory or the deadline."""
-        card = kind.card
-        assert card is not None
         instance, _ = cheapest_type(instances, self.tariff, self.catalog)
-        best: tuple[TrainingTimeReport, Layout, float] | None = None
-        nearest = float("inf")
-        for layout in _layouts(kind, machines, method):
-            found.considered += 1
-            peak = self.memory(method, machines * kind.count, layout).peak_gib_per_gpu
-            nearest = min(nearest, peak)
-            if peak > card.usable:
-                continue
-            speed = self.speed(kind, instance, machines, method, layout)
-            if best is None or speed.tokens_per_s_per_gpu > best[0].tokens_per_s_per_gpu:
-                best = (speed, layout, card.usable - peak)
-        if best is None:
-            params: dict[str, str | float | int | bool | None] = {
-                "method": method,
-                "gpus": machines * kind.count,
-                "needed_gib_per_gpu": round(nearest, 1),
-                "usable_gib_per_gpu": round(card.usable, 1),
-            }
-            reason = Remark(code="memory_too_small", params=params)
-            return None, Miss(instance, reason, nearest / card.usable - 1)
-        speed, layout, spare = best
+        usable = kind.card.usable if kind.card else 0.0
+        layouts = list(_layouts(kind, machines, method))
+        found.considered += len(layouts)
+        peaks = {each: self.memory(method, machines * kind.count, each).peak_gib_per_gpu for each in layouts}
+        speeds = {
+            each: self.speed(kind, instance, machines, method, each)
+            for each, peak in peaks.items()
+            if peak <= usable
+        }
+        if not speeds:
+            return None, _too_small(kind, instance, machines, method, min(peaks.values()))
+        layout = max(speeds, key=lambda each: speeds[each].tokens_per_s_per_gpu)
+        speed, spare = speeds[layout], usable - peaks[layout]
         deadline = self.request.deadline_hours
         if deadline is not None and speed.hours is not None and speed.hours > deadline:
             reason = Remark(
@@ -149,7 +139,7 @@ class TrainingTask:
             layout=layout,
             speed=speed.tokens_per_s_per_gpu * machines * kind.count,
             hours=speed.hours,
-            tight=spare < TIGHT_SHARE * card.usable,
+            tight=spare < TIGHT_SHARE * usable,
             method=method,
         ), None  # fmt: skip
 
@@ -256,10 +246,21 @@ def _layouts(kind: Silicon, machines: int, method: str) -> Iterator[Layout]:
             yield Layout(tensor=kind.count, pipeline=machines, zero=1)
 
 
+def _too_small(kind: Silicon, instance: Instance, machines: int, method: str, needed: float) -> Miss:
+    usable = kind.card.usable if kind.card else 1.0
+    params: dict[str, Scalar] = {
+        "method": method,
+        "gpus": machines * kind.count,
+        "needed_gib_per_gpu": round(needed, 1),
+        "usable_gib_per_gpu": round(usable, 1),
+    }
+    return Miss(instance, Remark(code="memory_too_small", params=params), needed / usable - 1)
+
+
 def _unsupported(kind: Silicon, instance: Instance, precision: str) -> Miss:
     if kind.card is None or kind.shape is None:
         return Miss(instance, Remark(code="gpu_figures_missing", params={"gpu": kind.model}), 1e6)
-    params: dict[str, str | float | int | bool | None] = {
+    params: dict[str, Scalar] = {
         "precision": precision or "fp16",
         "gpu": kind.model,
         "compute_capability": kind.gpu.compute_capability,
