@@ -9,6 +9,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 
 from anyio import to_thread
 from fastapi import FastAPI
+from starlette.routing import Route
 
 from agent.guides import GuideSearch
 from knowledge.catalog import shipped_catalog
@@ -25,6 +26,7 @@ from serving.gate import Gate
 from serving.guard import GuardMiddleware
 from serving.handover import HandOverDesk
 from serving.health import health_routes
+from serving.mcp_server import McpEndpoint, build_mcp
 from serving.metrics import Metrics
 from serving.openai_api import openai_routes
 from serving.openapi import add_openapi
@@ -52,6 +54,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     places = settings.max_answers or (_PLACES_WITH_MODEL if settings.has_model else _PLACES_BUILTIN)
     gate = Gate(places, metrics)
     desk = Desk(advisor, store, metrics, gate)
+    mcp = McpEndpoint(build_mcp(catalog, searcher, gate))
     handover = HandOverDesk(store, settings)
 
     app = FastAPI(
@@ -60,7 +63,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
         root_path=settings.root_path,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(store, settings, handover),
+        lifespan=_lifespan(store, settings, handover, mcp),
     )
     app.state.desk = desk
     app.state.store = store
@@ -85,6 +88,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
         login_routes(store, signer),
     ):
         app.include_router(router)
+    app.router.routes.append(Route("/mcp", endpoint=mcp, include_in_schema=False))
     add_openapi(app)
     add_unknown(app, ("/api/", "/v1/", "/bots/"))
     return app
@@ -96,7 +100,7 @@ def _answers(call: Callable[[], None]) -> str:
 
 
 def _lifespan(
-    store: Store, settings: Settings, handover: HandOverDesk
+    store: Store, settings: Settings, handover: HandOverDesk, mcp: McpEndpoint
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -106,6 +110,7 @@ def _lifespan(
         ]
         async with AsyncExitStack() as stack:
             stack.callback(store.close)
+            await stack.enter_async_context(mcp.running())
             try:
                 yield
             finally:

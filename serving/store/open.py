@@ -73,8 +73,7 @@ def open_store(url: str) -> Store:
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
-        if parsed.database and parsed.database != ":memory:":
-            Path(parsed.database).parent.mkdir(parents=True, exist_ok=True)
+        Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(parsed)
         event.listen(engine, "connect", _prepare_sqlite)
         return engine
@@ -103,22 +102,22 @@ def _alone(engine: Engine) -> Iterator[Config]:
     """An alembic configuration over one connection, while no other process migrates."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    file = engine.url.database if engine.dialect.name == "sqlite" else None
-    with engine.connect() as connection:
-        if file is None:
-            connection.execute(text("select pg_advisory_lock(:number)"), {"number": _MIGRATION_LOCK})
-            connection.commit()
+    lock = _file_lock(engine) if engine.dialect.name == "sqlite" else _server_lock(engine)
+    with lock, engine.connect() as connection:
         config.attributes["connection"] = connection
-        try:
-            with FileLock(f"{file}.lock") if file and file != ":memory:" else _nothing():
-                yield config
-        finally:
-            connection.rollback()
-            if file is None:
-                connection.execute(text("select pg_advisory_unlock(:number)"), {"number": _MIGRATION_LOCK})
-                connection.commit()
+        yield config
+
+
+def _file_lock(engine: Engine) -> FileLock:
+    return FileLock(f"{engine.url.database}.lock")
 
 
 @contextmanager
-def _nothing() -> Iterator[None]:
-    yield
+def _server_lock(engine: Engine) -> Iterator[None]:
+    """An advisory lock; PostgreSQL frees it by itself when this process dies."""
+    with engine.connect() as connection:
+        connection.execute(text("select pg_advisory_lock(:number)"), {"number": _MIGRATION_LOCK})
+        try:
+            yield
+        finally:
+            connection.execute(text("select pg_advisory_unlock(:number)"), {"number": _MIGRATION_LOCK})
