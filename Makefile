@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-$(shell cat requirements.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
 DEV_STAMP := $(VENV)/.dev-$(shell cat requirements.lock requirements-dev.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
 
-.PHONY: help run install install-dev index test test-fast lint types imports evals check upgrade soak bench clean
+.PHONY: help run install install-dev index test test-fast lint types imports evals check upgrade bench peers clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t16
@@ -58,6 +58,9 @@ bench: install-dev ## accuracy against published measurements
 upgrade: install-dev ## renew the lock files
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock requirements.txt
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --constraint requirements.lock --output-file requirements-dev.lock requirements-dev.txt
+
+peers: install-dev ## the same rows through other calculators, each in an environment of its own
+	$(BIN)/python -m benchmarks.peers
 
 clean:
 	rm -rf $(VENV) .state build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from knowledge.add_model import add_model
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.integrity import counts, faults
@@ -38,6 +39,7 @@ def check(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
 
 
 app.command("sync")(sync)
+app.command("add-model")(add_model)
 app.command("import-prices")(import_prices)
 app.command("diff")(diff)
 

@@ -9,9 +9,10 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from knowledge.errors import InputError, NotKnown
-from knowledge.live.overlay import Overlay
+from knowledge.live.overlay import DEFAULT_FOLDER, Overlay
 from knowledge.load import DATA_DIR, load_rows
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
+from knowledge.own_models import MODELS_FOLDER, own_models
 from knowledge.rows import (
     Availability,
     BillingRule,
@@ -46,6 +47,7 @@ class Catalog:
 
     def __init__(self, folder: Path = DATA_DIR, overlay: Path | None = None) -> None:
         self._folder = folder
+        self._own_models = overlay / MODELS_FOLDER if overlay else None
         self.live = Overlay(overlay)
 
     # Tables
@@ -60,7 +62,11 @@ class Catalog:
 
     @cached_property
     def models(self) -> tuple[Model, ...]:
-        return load_rows(Model, self._folder / "models.csv")
+        """Shipped models, after those that the user added; an added one wins over a shipped of its name."""
+        own = own_models(self._own_models)
+        names = {row.model_id for row in own}
+        shipped = load_rows(Model, self._folder / "models.csv")
+        return (*own, *(row for row in shipped if row.model_id not in names))
 
     @cached_property
     def precisions(self) -> tuple[Precision, ...]:
@@ -448,3 +454,9 @@ def usable_gib(gpu: Gpu) -> tuple[float, bool]:
 def shipped_catalog() -> Catalog:
     """The catalog of the data folder that ships with the project; one per process."""
     return Catalog()
+
+
+@cache
+def installed_catalog() -> Catalog:
+    """The shipped facts with what this installation added: live prices, stock, the user's own models."""
+    return Catalog(overlay=DEFAULT_FOLDER)

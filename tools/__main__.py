@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from knowledge.catalog import shipped_catalog
+from knowledge.catalog import installed_catalog
 from knowledge.errors import AdvisorError, InputError
 from tools.doors import DOORS, Door
 from tools.show import show
@@ -24,7 +24,7 @@ LONGEST_LINE = 2_000_000  # characters of one batch line
 def answer(door: Door, values: Mapping[str, object]) -> dict[str, object]:
     """The report as JSON values, or an `error` object; never raises for an input."""
     try:
-        return door.run(values, shipped_catalog()).model_dump(mode="json")
+        return door.run(values, installed_catalog()).model_dump(mode="json")
     except AdvisorError as error:
         return {"error": error.payload()}
 
@@ -110,7 +110,7 @@ def _add_command(door: Door) -> None:
             values = _option_values(options)
             if words:
                 values |= _argument_values(door, words)
-            report = door.run(values, shipped_catalog())
+            report = door.run(values, installed_catalog())
         except AdvisorError as error:
             print(json.dumps({"error": error.payload()}, ensure_ascii=False) if as_json else str(error))
             raise typer.Exit(2) from None
