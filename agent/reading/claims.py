@@ -26,16 +26,17 @@ _ARCHITECTURES = {
     "Volta": any_of(["volta", "伏特"]), "Pascal": any_of(["pascal", "帕斯卡"]),
     "Ada Lovelace": any_of(["ada", "lovelace"]), "Blackwell": any_of(["blackwell"]),
 }  # fmt: skip
-# Between two names: words that set one beside the other, and words that say one of the other.
-_CHOICE = re.compile(
-    r"还是|(?<![a-z])or(?![a-z])|vs|versus|对比|比(?!较)|换成?|迁|than|instead|代替|直接上|和|与|跟"
-)
+# Between two names: words that set one beside the other, and words that say one of the other. "or" sets
+# beside, unless a word that says stands before it: "gn7i uses A10 or T4" says both of gn7i.
+_BESIDE = re.compile(r"vs|versus|对比|比(?!较)|换成?|迁|than|over|instead|代替|直接上|和|与|跟|compared")
+_OR = re.compile(r"还是|(?<![a-z])or(?![a-z])")
 _LINK = re.compile(
     r"是|用|配|带|搭载|=|:|\(|的|有|都|到底|属于|写|为|系列|架构"
     r"|(?<![a-z])(?:is|has|have|uses?|with|carr\w+|runs? on|comes?|based|for|a|an|family|series"
     r"|arch\w*|gpu|are|still)(?![a-z])"
 )
 _NEW_CLAUSE = re.compile(r"[,;.?!]\s*(?!\s*(?:配|带|是|用|都是|with|has|have|carr|equipped))")
+_ONLY = re.compile(r"只有|只能|only|just|choices|options|就(?:是|只)")
 _CHEAPER = re.compile(r"便宜|省|cheap|save|划算|less|lower cost|cost|贵|price")
 _NVLINK = re.compile(r"nv-?(?:link|switch)")
 _LOCAL_DISK = re.compile(r"本地盘|本地\s*nvme|nvme|local (?:disk|ssd|nvme|storage)")
@@ -44,6 +45,8 @@ _FITS = re.compile(
     r"|is enough"
     r"|enough,? right|can (?:hold|run)|should be possible|1\s?卡(?:就|能)"
 )
+_SEVERAL = re.compile(r"多卡|多张|几张\s*80|(?:several|multiple|many)\s(?:\d+\s?gb?\s)?(?:cards|gpus)|x\s?多")
+_TUNES = re.compile(r"微调|tun|全参|训练|train")
 _QUANTIZED = re.compile(r"int|awq|gptq|nf4|fp4|gguf|fp8|bit")
 
 
@@ -193,9 +196,12 @@ def _said_of(text: str, said: str, other: re.Pattern[str]) -> bool:
     for match in other.finditer(text):
         low, high = sorted(((start, start + len(said)), match.span()))
         between = text[low[1] : high[0]]
-        if len(between) > 50 or _CHOICE.search(between) or _NEW_CLAUSE.search(between):
+        choice, link = _OR.search(between), _LINK.search(between)
+        if choice and not (link and link.start() < choice.start()):
             continue
-        if not between.strip(" /、") or _LINK.search(between) or match.start() < start:
+        if len(between) > 50 or _BESIDE.search(between) or _NEW_CLAUSE.search(between):
+            continue
+        if not between.strip(" /、") or link or match.start() < start:
             return True
     return False
 
@@ -215,7 +221,7 @@ def _gpus(scene: Scene, catalog: Catalog) -> list[str]:
     shorts = {name.split("-")[0] for name in names}
     if {"T4", "A10"} <= shorts and _CHEAPER.search(scene.text):
         found.append("t4_cheaper_than_a10")
-    if {"V100", "A100"} <= shorts and _NVLINK.search(scene.text) and re.search(r"只有|only|just", scene.text):
+    if {"V100", "A100"} <= shorts and _NVLINK.search(scene.text) and _ONLY.search(scene.text):
         found.append("claim-071")
     return found
 
@@ -248,22 +254,27 @@ def _gpu(scene: Scene, gpu: Gpu) -> list[str]:
 
 
 def _fit(scene: Scene, catalog: Catalog) -> list[str]:
-    """A 16-bit model said to fit a memory that is smaller than its weights alone."""
-    if not scene.params_b or not _FITS.search(scene.text):
+    """A 16-bit model said to fit a memory that is smaller than its weights alone; the claims about sizes."""
+    if not scene.params_b:
         return []
-    names = [mention.name for mention in scene.named("gpu")]
-    memory = scene.vram_gb
-    if names:
-        try:
-            memory = catalog.gpu(names[0]).memory_gib
-        except AdvisorError:
-            memory = None
-    quantized = any(_QUANTIZED.search(name) for name in scene.precisions)
     found: list[str] = []
-    if memory and not quantized and scene.params_b * 2 > memory * (scene.gpu_count or 1):
-        found.append("model_too_big_for_card")
-    if 60 <= scene.params_b <= 80 and re.search(r"多卡|几张卡|several|multiple|x\s?多|多张", scene.text):
+    names = [mention.name for mention in scene.named("gpu")]
+    if 60 <= scene.params_b <= 80 and _SEVERAL.search(scene.text):
         found.append("claim-085")
-    if 6 <= scene.params_b <= 9 and "A10" in names and re.search(r"微调|tun|全参", scene.text):
+    if 6 <= scene.params_b <= 9 and "A10" in names and _FITS.search(scene.text) and _TUNES.search(scene.text):
         found.append("claim-057")
+    memory = _memory(names, scene.vram_gb, catalog)
+    quantized = any(_QUANTIZED.search(name) for name in scene.precisions)
+    too_big = memory and scene.params_b * 2 > memory * (scene.gpu_count or 1)
+    if too_big and not quantized and _FITS.search(scene.text):
+        found.append("model_too_big_for_card")
     return found
+
+
+def _memory(names: list[str], vram_gb: float | None, catalog: Catalog) -> float | None:
+    if not names:
+        return vram_gb
+    try:
+        return catalog.gpu(names[0]).memory_gib
+    except AdvisorError:
+        return None

@@ -58,9 +58,11 @@ def _clean(turn: str) -> str:
 def _intent(
     turn: Turn, state: State, special: Intent | None, follow_up: bool
 ) -> tuple[Intent, tuple[Intent, ...]]:
-    if special is not None:
-        return special, tuple(intent for intent, weight in turn.weights if weight >= 2)[:2]
+    if special is not None and special != "injection":
+        return special, ()
     intent, others = choose_intent(turn, state, follow_up)
+    if special == "injection":  # what is honestly asked beside it can still be answered
+        return special, tuple(item for item in (intent, *others) if item not in (*_OUTSIDE, "vague"))[:2]
     if intent not in _OUTSIDE:
         state.intent = intent
     return intent, others

@@ -32,6 +32,7 @@ _WISH_WORDS = re.compile(
     r"|深度学习|机器学习|(?:deep|machine) learning|something|need|want|要|想|跑|租|买|搞|学|个|性价比|便宜"
     r"|好|高|的|best|good|cloud|alibaba|aliyun|\W|\b(?:an?|the|for|my|me|some)\b"
 )
+_ASKS_WHERE = re.compile(r"哪|where|which|有.{0,12}[吗么]|(?:are|is) there")
 _ASKS_WHY = re.compile(
     r"为(?:什么|啥|何)|(?<![a-z])why(?![a-z])|支持|support|flash|shows?(?![a-z])|显示|还能|怎么|如何"
     r"|how (?:do|can|to)|切(?:成|分)|最低"
@@ -85,6 +86,8 @@ def _only_limits(turn: Turn, ranked: list[Intent], state: State) -> bool:
     limits: set[Intent] = {"size", "cost"}
     if dict(turn.weights).get("buying", 0.0) < 3:
         limits.add("buying")
+    if turn.seen.regions and not _ASKS_WHERE.search(turn.words.plain):
+        limits.add("region")
     return set(ranked) <= limits and state.intent in _SIZING
 
 

@@ -104,7 +104,7 @@ def find_gpus(words: Words, catalog: Catalog) -> list[GpuFound]:
     text = words.free
     for match in _pattern(catalog).finditer(text):
         if match[1][0].isdigit() and (
-            _DIGITS_NAME.match(text, match.end()) or text[match.start() - 1 : match.start()] in "$¥"
+            _DIGITS_NAME.match(text, match.end()) or text[: match.start()].endswith(("$", "¥"))
         ):
             continue
         gpu, start, end = _read_one(words, match, catalog)

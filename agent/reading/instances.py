@@ -25,7 +25,8 @@ _OTHER_FAMILY = re.compile(
     r"|av8m))(?![a-z0-9.])"
 )
 _FAMILY_WORDS = re.compile(
-    r"famil|系列|规格族|实例|机型|型号|instance|series|ecs|阿里云|alibaba|机器|gpu|弹性"
+    r"famil|系列|规格族|实例|机型|型号|instance|series|ecs|阿里云|alibaba|机器|gpu|弹性|渲染|render|gaming"
+    r"|云游戏|graphics|图形"
 )
 _NOT_FAMILIES = {"h2o", "i18n", "u2", "c4", "h264", "h265", "f16", "f32", "f8", "f64", "f1", "r1", "c10d"}
 

@@ -109,11 +109,13 @@ _TPOT = _patterns(
 )
 _EACH_EN = r"per user|each|every user|per (?:request|stream)"
 _EACH_ZH = r"每个?(?:用户|人|路|请求)|单(?:用户|路|流)"
+_PER_SECOND = r"(?:/\s?s(?:ec)?|per second|每秒|/秒)"
 _SPEED = _patterns(
     rf"(?:每秒|at least|>=?|不低于|至少|want|need|达到|要)\s*{_N}\s*个?\s*(?:tok(?:en)?s?|字)\s*"
-    rf"(?:/s|per second|每秒|/秒|/sec)?[^,.;]{{0,12}}(?:{_EACH_EN}|{_EACH_ZH})",
+    rf"{_PER_SECOND}?[^,.;]{{0,12}}(?:{_EACH_EN}|{_EACH_ZH})",
+    rf"{_N}\s*个?\s*(?:tok(?:en)?s?|字)\s*{_PER_SECOND}[^,.;]{{0,12}}(?:{_EACH_EN}|{_EACH_ZH})",
     rf"(?:{_EACH_ZH}|per[-\s]user|per[-\s]request|single[-\s]stream)[^\d,;¦]{{0,12}}{_N}\s*个?\s*"
-    r"(?:tok(?:en)?s?|字)\s*(?:/|per|每)?\s*(?:s|秒|second)",
+    rf"(?:tok(?:en)?s?|字)\s*{_PER_SECOND}",
 )
 _LATENCY = _patterns(
     r"(?:latency|延迟|时延|响应(?:时间)?|p9[059]|respon(?:se|d)s?(?:\stime)?|返回)"

@@ -24,7 +24,7 @@ _TAIL = re.compile(
 # Aliases that are also words of everyday language: a model only beside a word that says so.
 _COMMON = {"clip", "swin", "sana", "bloom", "inkling", "chroma", "r1", "mimo", "moonlight", "jamba", "vits"}
 _MODEL_NEAR = re.compile(
-    r"模型|model|deepseek|ds|满血|部署|deploy|serve|embedding|vit|llm|671b|蒸馏|distill|推理"
+    r"模型|(?<![a-z])(?:models?|ds|vit|llm)(?![a-z])|deepseek|满血|部署|deploy|serve|embedding|671b|蒸馏|distill|推理"
 )
 _TOOLKITS = ("funasr", "paddleocr")  # names of a model and of the toolkit around others
 _BIG_ONE = re.compile(r"大的|大号|最大|big(?:ger|gest)?|large(?:r|st)?")

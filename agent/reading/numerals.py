@@ -7,7 +7,7 @@ import re
 from agent.reading.words import Words
 
 # A plain number: at most 15 digits, so that no text can overflow or stall the reading.
-NUM = r"(?<![\d.])(?:\d{1,3}(?:,\d{3}){1,4}|\d{1,15})(?:\.\d{1,6})?(?!\d)"
+NUM = r"(?<![\d.])(?:\d{1,3}(?:,\d{3}){1,4}(?!\s?b)|\d{1,15})(?:\.\d{1,6})?(?!\d)"
 SCALE = r"(?:百万|千万|百|千|万|亿|k(?![a-z])|w(?![a-z])|m(?![a-z])|mn\b|million|thousand|billion)"
 
 _SCALES = {

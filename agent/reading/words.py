@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 MAX_CHARS = 4_000  # of prose per turn; longer questions are read up to here
 TAKEN = "¦"  # stands for a character that a finder has used
 
-_SAME = str.maketrans("×✕✖∗〜～–—−‐‑。’‘“”", "xxx*~~-----.''\"\"")
+_SAME = str.maketrans(dict(zip("×✕✖∗〜～–—−‐‑’‘“”", "xxx*~~-----''\"\"", strict=True)) | {"。": ". "})
 
 
 @dataclass
