@@ -18,6 +18,10 @@ from serving.access.gatekeeper import AccessMiddleware, Gatekeeper
 from serving.access.login import login_routes
 from serving.access.tokens import open_signer
 from serving.body_limit import BodyLimitMiddleware
+from serving.bots.bot import BotDesk
+from serving.bots.dingtalk import DingTalkBot
+from serving.bots.feishu import feishu_routes
+from serving.bots.webhook import webhook_routes
 from serving.calculators import calculator_routes
 from serving.chat import chat_routes
 from serving.desk import Asks, Desk
@@ -55,6 +59,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     gate = Gate(places, metrics)
     desk = Desk(advisor, store, metrics, gate)
     mcp = McpEndpoint(build_mcp(catalog, searcher, gate))
+    bots = BotDesk(desk, store)
     handover = HandOverDesk(store, settings)
 
     app = FastAPI(
@@ -63,7 +68,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
         root_path=settings.root_path,
         docs_url=None,
         redoc_url=None,
-        lifespan=_lifespan(store, settings, handover, mcp),
+        lifespan=_lifespan(store, settings, handover, mcp, bots),
     )
     app.state.desk = desk
     app.state.store = store
@@ -86,6 +91,8 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
         feedback_routes(store, handover),
         widget_routes(store, signer, settings),
         login_routes(store, signer),
+        webhook_routes(bots, settings),
+        feishu_routes(bots, settings),
     ):
         app.include_router(router)
     app.router.routes.append(Route("/mcp", endpoint=mcp, include_in_schema=False))
@@ -100,26 +107,30 @@ def _answers(call: Callable[[], None]) -> str:
 
 
 def _lifespan(
-    store: Store, settings: Settings, handover: HandOverDesk, mcp: McpEndpoint
+    store: Store, settings: Settings, handover: HandOverDesk, mcp: McpEndpoint, bots: BotDesk
 ) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        tasks = [
-            asyncio.create_task(handover.run()),
-            asyncio.create_task(_prune_regularly(store, settings.retention_days)),
-        ]
+        # Left in the reverse order: no new messages, their answers finished, then the rest.
         async with AsyncExitStack() as stack:
             stack.callback(store.close)
             await stack.enter_async_context(mcp.running())
-            try:
-                yield
-            finally:
-                for task in tasks:
-                    task.cancel()
-                    with suppress(asyncio.CancelledError):
-                        await task
+            for work in (handover.run(), _prune_regularly(store, settings.retention_days)):
+                stack.push_async_callback(_end, asyncio.create_task(work))
+            stack.push_async_callback(bots.finish)
+            if settings.dingtalk_client_id:
+                robot = DingTalkBot(bots, settings)
+                robot.start()
+                stack.callback(robot.stop)
+            yield
 
     return lifespan
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 async def _prune_regularly(store: Store, retention_days: int) -> None:

@@ -161,9 +161,15 @@ def ask(call: Call) -> Call:
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., str]]:
-    """Puts an application on a free loopback port and gives its address."""
+    """Puts an application on a free loopback port for the test and gives its address."""
     with ExitStack() as stack:
         yield lambda app, **options: stack.enter_context(_served(app, **options))
+
+
+@pytest.fixture
+def served() -> Callable[..., Any]:
+    """The same as a context, for tests that watch the service end."""
+    return _served
 
 
 @contextmanager

@@ -1,0 +1,1 @@
+"""Bots: one small interface, and an adapter for each platform."""
