@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 
 _EDGE = r"(?<![A-Za-z0-9])"
+_NO_UNIT = r"(?!\s*(?i:bytes?|[kmg]i?b|tokens?|flops?|params?|字节|参数))"
 _Replace = str | Callable[[re.Match[str]], str]
 
 
@@ -45,7 +46,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Replace], ...] = (
     (
         re.compile(
             r"(?i)((?:pass(?:word|wd)?|secret|token|api[_-]?key|access[_-]?key(?:[_-]?(?:id|secret))?|密码|口令|密钥)"
-            r"[\"']?\s*(?:[=:：]|是|为)\s*[\"']?)(?!\[)[^\s\"',;，。]{4,}"
+            r"[\"']?\s*(?:[=:：]|是|为)\s*[\"']?)(?!\[|\d{1,9}\b)[^\s\"',;，。]{4,}"
         ),
         r"\1[secret]",
     ),
@@ -55,7 +56,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Replace], ...] = (
         "[id]",
     ),
     (re.compile(r"(?<!\d)(?:\d[ -]?){15,18}\d(?!\d)"), _card),
-    (re.compile(r"(?<![\d.])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d.])"), "[phone]"),
+    (re.compile(r"(?<![\d.])(?:\+?86[ -]?)?1[3-9]\d[ -]?\d{4}[ -]?\d{4}(?![\d.])" + _NO_UNIT), "[phone]"),
     (re.compile(r"(?<![\w.])\+\d{1,3}[ -]\(?\d{1,4}\)?(?:[ -]\d{2,4}){2,4}(?!\d)"), "[phone]"),
     (re.compile(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d.])"), _public_address),
 )

@@ -303,7 +303,8 @@ class DingTalk:
     def message(self, message_id: str, text: str) -> dict[str, Any]:
         data = {
             "conversationId": "cid1", "conversationType": "2", "msgId": message_id,
-            "senderId": "$:LWCP_v1:$x",            "senderNick": "李", "msgtype": "text", "text": {"content": f" {text} "},
+            "senderId": "$:LWCP_v1:$x", "senderNick": "李",
+            "msgtype": "text", "text": {"content": f" {text} "},
             "sessionWebhook": f"{self.base}/robot/sendBySession",
             "sessionWebhookExpiredTime": 1_900_000_000_000,
             "robotCode": "ding1", "createAt": 1_700_000_000_000,
