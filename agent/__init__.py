@@ -1,1 +1,1 @@
-"""The one agent: reading questions, choosing tools, writing answers, checking that every figure is grounded."""
+"""The one agent: reads questions, chooses tools, writes answers, lets no ungrounded figure through."""

@@ -70,7 +70,7 @@ def _print(result: Answer | Failed, as_json: bool) -> int:
 
 
 def answer_lines(lines: Iterable[str], advisor: Advisor) -> Iterator[str]:
-    """One JSON line for each line that is not blank; a bad line gives an `error` object and the rest goes on."""
+    """One JSON line for each line that is not blank; a bad line gives an `error` object, the rest goes on."""
     for line in lines:
         if line.strip():
             yield json.dumps(_answer_line(line, advisor), ensure_ascii=False)

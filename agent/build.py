@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
-from langchain.agents.middleware import ModelCallLimitMiddleware, ToolErrorMiddleware
+from langchain.agents.middleware import AgentMiddleware, ModelCallLimitMiddleware, ToolErrorMiddleware
 from langchain.agents.middleware.types import ToolCallRequest
 from langchain_core.language_models import BaseChatModel
 from langchain_core.tools import BaseTool
@@ -26,16 +26,12 @@ _PROMPT = Path(__file__).with_name("prompt.md")
 def build_agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> CompiledStateGraph[Any, Any, Any, Any]:
     """An agent over `tools`. It raises `ModelCallLimitExceededError` in a loop and `Ungrounded` when the
     prose states facts that no report of the run holds, even after one repair."""
-    return create_agent(
-        model,
-        list(tools),
-        system_prompt=system_prompt(),
-        middleware=[
-            ModelCallLimitMiddleware(run_limit=MODEL_CALL_LIMIT, exit_behavior="error"),
-            ToolErrorMiddleware(_tool_error),
-            Grounding(),
-        ],
-    )
+    middleware: list[AgentMiddleware[Any, Any, Any]] = [
+        ModelCallLimitMiddleware(run_limit=MODEL_CALL_LIMIT, exit_behavior="error"),
+        ToolErrorMiddleware(_tool_error),
+        Grounding(),
+    ]
+    return create_agent(model, list(tools), system_prompt=system_prompt(), middleware=middleware)
 
 
 @cache

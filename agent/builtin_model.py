@@ -1,4 +1,4 @@
-"""The chat model that needs no service: reads the talk, calls tools by plan, writes the answer by template."""
+"""The chat model that needs no service: reads the talk, calls tools by plan, writes by template."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from langchain_core.runnables import Runnable
 from pydantic import ConfigDict
+from typing_extensions import override
 
 from agent.planner import plan
 from agent.reading import read
@@ -36,10 +37,12 @@ class BuiltinChatModel(BaseChatModel):
     def _get_ls_params(self, stop: list[str] | None = None, **kwargs: Any) -> Any:
         return {**super()._get_ls_params(stop, **kwargs), "ls_model_name": BUILTIN}
 
+    @override
     def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
         """Its plan names the tools itself, so nothing needs binding."""
         return self
 
+    @override
     def _generate(
         self,
         messages: list[BaseMessage],

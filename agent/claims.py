@@ -69,7 +69,9 @@ def _any(words: dict[str, float]) -> str:
 _NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
 _SCALED = rf"{_NUMBER}\s*(?:(?P<k>{_any(_SCALES)})(?![A-Za-z]))?"
 _QUANTITIES = {
-    kind: re.compile(rf"(?<![\w./]){_SCALED}\s*(?:[x×]\s*)?(?P<u>{_any(units)})(?![A-Za-z0-9/])", re.IGNORECASE)
+    kind: re.compile(
+        rf"(?<![\w./]){_SCALED}\s*(?:[x×]\s*)?(?P<u>{_any(units)})(?![A-Za-z0-9/])", re.IGNORECASE
+    )
     for kind, units in _UNITS.items()
 }
 _FACTORS = {kind: {unit.lower(): size for unit, size in units.items()} for kind, units in _UNITS.items()}

@@ -28,14 +28,13 @@ _SHOWN_FIELDS = frozenset(
         "weight_precision", "zero_stage",
     }
 )  # fmt: skip
-_SHOWN_OF_TOOL = {
-    "launch_commands": frozenset(
-        {
-            "concurrency", "context_tokens", "gpu_count", "instance_type", "method", "model", "params_b", "precision",
-            "purchase", "regions", "task",
-        }
-    ),
-}  # fmt: skip
+_WORKLOAD = frozenset(
+    {
+        "budget", "concurrency", "context_tokens", "gpu_count", "instance_type", "method", "model", "params_b",
+        "precision", "purchase", "regions", "task",
+    }
+)  # fmt: skip
+_SHOWN_OF_TOOL = {"launch_commands": _WORKLOAD, "what_if": _WORKLOAD | {"amount", "currency", "period"}}
 _HIDDEN_TOOLS = frozenset({"check_claims"})  # takes ids that only the reading knows
 
 

@@ -34,7 +34,7 @@ from tools.lookup import (
 )
 from tools.memory import estimate_memory
 from tools.other_memory import estimate_other_memory
-from tools.recommend import recommend
+from tools.recommend import recommend, sensitivity
 from tools.throughput import estimate_throughput
 from tools.training_memory import estimate_training_memory
 from tools.training_time import estimate_training_time
@@ -105,6 +105,12 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             lambda request: recommend(request, catalog, default_region),
             "Choose Alibaba Cloud GPU instances for a workload. Call it first for any sizing or budget question; "
             "pass only what the user said. Returns options with memory, speed and price, and why others lose.",
+        ),
+        tool(
+            "what_if",
+            SizingRequest,
+            lambda request: sensitivity(request, catalog, default_region),
+            "How the recommendation changes when context, load or budget doubles, and the next cheaper option.",
         ),
         tool(
             "estimate_memory",

@@ -32,6 +32,11 @@ def lookup(case: Case) -> list[Call]:
     return calls
 
 
+def known(case: Case) -> list[Call]:
+    """What can be said of a question that nothing can be calculated for: its names, and the guide."""
+    return lookup(case) + guides_only(case)
+
+
 def claim(case: Case) -> list[Call]:
     """The facts of what the claim speaks of, and prices where it states one."""
     calls = lookup(case)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.planner.requests import mentioned, sizing_args
 from agent.reading.types import Reading
 from agent.steps import Call, Case
 from tools.contracts.sizing import Recommendation
 
-_TOPICS = frozenset({"launch", "terraform", "cli"})
+_TOPICS = frozenset({"launch", "terraform"})
+_COMMAND_LINE = re.compile(r"(?<![a-z])cli(?![a-z])|runinstances|命令行", re.IGNORECASE)
 _OTHER_INTENTS = frozenset({"troubleshoot", "claim", "region", "buying"})
 
 
@@ -15,7 +18,8 @@ def wants_kit(reading: Reading) -> bool:
     """Whether files are asked for work or a machine that is known."""
     request = reading.request
     known = request.model or request.params_b or mentioned(reading, "instance") or request.instance_wanted
-    return bool(_TOPICS & set(reading.topics) and known and reading.intent not in _OTHER_INTENTS)
+    asked = _TOPICS & set(reading.topics) or _COMMAND_LINE.search(reading.question)
+    return bool(asked and known and reading.intent not in _OTHER_INTENTS)
 
 
 def kit(case: Case) -> list[Call]:

@@ -48,7 +48,7 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
     case = Case(reading, done, catalog)
     calls = launch.kit(case) if launch.wants_kit(reading) else _PLANNERS[reading.intent](case)
     if not done:
-        calls = [*_shared(reading), *calls]
+        calls = [*_shared(reading), *(calls or facts.known(case))]
         if reading.clarify in ASKED_WITH_SIZES:
             calls += sizing.usual_cases(case)
         for intent in further_intents(reading):
@@ -61,7 +61,9 @@ def further_intents(reading: Reading) -> list[Intent]:
     """Intents answered beside the main one; a vague question is asked back first."""
     if reading.intent == "vague":
         return []
-    return [intent for intent in reading.intents[:2] if intent in _PLANNERS and intent != "vague"]
+    most = 1 if reading.intent in _CALCULATED else 2
+    known: list[Intent] = [item for item in reading.intents if item in _PLANNERS and item != "vague"]
+    return known[:most]
 
 
 def _further(main: Intent, intent: Intent) -> Planner:
@@ -87,8 +89,8 @@ def _shared(reading: Reading) -> list[Call]:
 
 def _fresh(calls: Iterable[Call], done: Findings) -> Iterable[Call]:
     """The calls that were not made before, each once."""
-    seen = [(step.call.name, step.call.args, step.call.purpose) for step in done]
+    seen = [(step.call.name, step.call.args) for step in done]
     for call in calls:
-        if (call.name, call.args, call.purpose) not in seen:
-            seen.append((call.name, call.args, call.purpose))
+        if (call.name, call.args) not in seen:
+            seen.append((call.name, call.args))
             yield call

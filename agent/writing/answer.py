@@ -12,6 +12,7 @@ from agent.writing.claims import claim_line, premise_lines
 from agent.writing.facts import phantom_sections
 from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, remark_text
+from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import small_answer
 from agent.writing.sources import sources_of, sources_section
 from agent.writing.words import Words, bullets
@@ -33,7 +34,14 @@ _SIDE = frozenset(
     {"variant", "full_precision", "fewer_cards", "rent", "usual", "wish", "buys", "companion", "beside"}
 )
 _WARNINGS_SHOWN = 5
-_ASSUMPTIONS_SHOWN = 7
+_ASSUMPTIONS_SHOWN = 6
+_ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
+# The assumptions that move an answer most; engine settings come after them.
+_TOLD_FIRST = (
+    "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd", "precision",
+    "weight_precision", "method", "context_tokens", "concurrency", "input_tokens", "output_tokens",
+    "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism", "engine",
+)  # fmt: skip
 
 
 def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
@@ -41,7 +49,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     w = Words(reading.language)
     if reading.intent in _SILENT:
         return small_answer(w, reading)
-    corrections = _corrections(w, reading, findings)
+    corrections = _corrections(w, reading, findings, catalog)
     body = body_sections(w, Case(reading, findings, catalog))
     if not body:
         body = [fault_section(w, findings.all(Fault), failed=any(step.artifact is None for step in findings))]
@@ -57,7 +65,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     return "\n\n".join(section for section in sections if section)
 
 
-def _corrections(w: Words, reading: Reading, findings: Findings) -> list[str]:
+def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
     """Wrong premises with the right fact, before anything else."""
     said = set(reading.claims)
     lines = [
@@ -72,19 +80,40 @@ def _corrections(w: Words, reading: Reading, findings: Findings) -> list[str]:
             lines.append("\n".join(phantom_sections(w, report)))
     for found in findings.all(Recommendation):
         lines += [remark_text(w, remark) for remark in found.corrections]
-    return list(dict.fromkeys(lines))
+    return list(dict.fromkeys([*lines, *_stand_ins(w, reading, catalog)]))
+
+
+def _stand_ins(w: Words, reading: Reading, catalog: Catalog) -> list[str]:
+    """GPUs that were named but are in no instance on sale, and what was calculated with instead."""
+    used = reading.request.gpu_wanted
+    if reading.intent not in ("size", "memory", "speed", "cost") or not used:
+        return []
+    return [
+        w(
+            f"No Alibaba Cloud instance on sale has the {mention.name}; this is calculated with {w.listed(used)}.",
+            f"阿里云在售实例里没有 {mention.name}，以下按 {w.listed(used)} 计算。",
+        )
+        for mention in reading.mentions
+        if mention.kind == "gpu"
+        and mention.name
+        and not mention.negated
+        and mention.name not in used
+        and not catalog.with_gpu(mention.name, "current")
+    ]
 
 
 def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:
     """What the question left open and was filled in; each field once, what the user said left out."""
     seen: dict[str, Assumption] = {}
+    rank = {field: place for place, field in enumerate(_TOLD_FIRST)}
     for report in _main_reports(findings):
         for assumption in getattr(report, "assumptions", ()):
             if assumption.field not in reading.slots and _holds(assumption, report):
-                seen.setdefault(assumption.field, assumption)
+                seen.setdefault(_ONE_FIELD.get(assumption.field, assumption.field), assumption)
     if not seen or reading.intent == "vague":
         return ""
-    listed = w("; ", "；").join(assumption_text(w, item) for item in list(seen.values())[:_ASSUMPTIONS_SHOWN])
+    ordered = sorted(seen.values(), key=lambda item: rank.get(item.field, len(rank)))
+    listed = w("; ", "；").join(assumption_text(w, item) for item in ordered[:_ASSUMPTIONS_SHOWN])
     return w(
         f"**Assumed:** {listed}. Tell me if any of it differs.", f"**假设**：{listed}。如有不同请告诉我。"
     )
@@ -102,7 +131,8 @@ def _warnings(w: Words, findings: Findings) -> str:
     found: dict[str, None] = {}
     for report in _main_reports(findings):
         for remark in _remarks_of(report):
-            found.setdefault(remark_text(w, remark))
+            if remark.code not in TOLD_FIRST:
+                found.setdefault(remark_text(w, remark))
     lines = list(found)[:_WARNINGS_SHOWN]
     return w("**Mind**\n", "**注意**\n") + bullets(lines) if lines else ""
 

@@ -9,6 +9,7 @@ from agent.planner.plan import ASKED_WITH_SIZES, further_intents
 from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts
+from agent.writing.capacity import capacity_section, latency_section
 from agent.writing.comparison import comparison_sections
 from agent.writing.cost import cost_sections, quote_lines
 from agent.writing.guides import guide_sections, short_answer
@@ -49,7 +50,7 @@ def body_sections(w: Words, case: Case) -> list[str]:
     kit = case.done.first(LaunchKit)
     if kit is not None:
         return [*_chosen(w, case), *launch_sections(w, kit)]
-    sections = _asked_back(w, case)
+    sections = [*_asked_back(w, case), *filter(None, [capacity_section(w, case.reading)])]
     for intent in (case.reading.intent, *further_intents(case.reading)):
         for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
@@ -85,11 +86,17 @@ def _size(w: Words, case: Case) -> list[str]:
 
 
 def _memory(w: Words, case: Case) -> list[str]:
-    return [*memory_sections(w, case.done), *_guide_note(w, case)]
+    rent = case.reading.intent == "memory" and "size" not in further_intents(case.reading)
+    return [*memory_sections(w, case.done, rent=rent), *_guide_note(w, case)]
 
 
 def _speed(w: Words, case: Case) -> list[str]:
-    return [*(speed_sections(w, case.done) or _size(w, case)), *_guide_note(w, case)]
+    speeds = speed_sections(w, case.done)
+    if not speeds:
+        return _size(w, case)
+    report = case.done.first(ThroughputReport)
+    latency = [latency_section(w, case.reading, report)] if report is not None else []
+    return [*latency, *speeds, *_guide_note(w, case)]
 
 
 def _cost(w: Words, case: Case) -> list[str]:
@@ -99,8 +106,9 @@ def _cost(w: Words, case: Case) -> list[str]:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
     chosen = case.done.first(Recommendation)
-    sized = recommendation_sections(w, chosen, case.done)[1:] if chosen is not None else []
-    return [*cost_sections(w, costs), *sized, *speeds]
+    if chosen is not None:
+        return [*recommendation_sections(w, chosen, case.done), *cost_sections(w, costs)[1:], *speeds]
+    return [*cost_sections(w, costs), *speeds]
 
 
 def _buying(w: Words, case: Case) -> list[str]:
@@ -111,10 +119,11 @@ def _buying(w: Words, case: Case) -> list[str]:
 def _compare(w: Words, case: Case) -> list[str]:
     report = case.done.first(Comparison)
     if report is None:
-        return _facts(w, case)
+        return _facts(w, case) + _guide(w, case)
     quotes = quote_lines(w, case.done.all(CostReport, "beside"))
     speeds = case.done.all(ThroughputReport)
-    return [*comparison_sections(w, report, speeds), *quotes, *_guide_note(w, case)]
+    compared = comparison_sections(w, report, speeds, case.reading.topics)
+    return [*compared, *quotes, *_guide_note(w, case)]
 
 
 def _region(w: Words, case: Case) -> list[str]:
@@ -153,7 +162,8 @@ def _claim(w: Words, case: Case) -> list[str]:
     costs = cost_sections(w, reports)[:2] if reports else []
     told = [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)[:1]]
     guide = case.done.first(GuidesFound)
-    noted = [short_answer(guide)] if guide is not None and not (costs or told) else []
+    guided = costs or told or set(further_intents(case.reading)) & _TOLD_BY_GUIDE
+    noted = [short_answer(guide)] if guide is not None and not guided else []
     return [*told, *costs, *noted]
 
 

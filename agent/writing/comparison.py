@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from agent.writing.facts import value_word
 from agent.writing.glossary import field_name
@@ -15,20 +15,30 @@ _HEADLINE_FIELDS = (
     "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly", "gpu_memory_gib", "vcpu",
 )  # fmt: skip
 _SAID = 3
+_FIELD_OF_TOPIC = {
+    "fp64": "fp64_tflops",
+    "fp8": "fp8_tflops",
+    "nvlink": "nvlink_gbs",
+    "hbm": "memory_bandwidth_gbs",
+}
 
 
-def comparison_sections(w: Words, report: Comparison, speeds: Sequence[ThroughputReport] = ()) -> list[str]:
+def comparison_sections(
+    w: Words, report: Comparison, speeds: Sequence[ThroughputReport] = (), topics: Sequence[str] = ()
+) -> list[str]:
     """Things side by side; rows that are equal or empty for all are left out of a long table."""
     rows = [row for row in report.rows if any(value is not None for value in row.values)]
     cells = [[_label(w, row), *(_cell(w, row, index) for index in range(len(report.names)))] for row in rows]
     if len(speeds) == len(report.names):
         cells.append(_speed_row(w, speeds))
-    return [_first_line(w, report), table(["", *report.names], cells)]
+    return [_first_line(w, report, topics), table(["", *report.names], cells)]
 
 
-def _first_line(w: Words, report: Comparison) -> str:
-    """The largest differences, as ratios of the first two things."""
-    said = [text for row in _ordered(report.rows) if (text := _ratio(w, row, report.names))][:_SAID]
+def _first_line(w: Words, report: Comparison, topics: Sequence[str]) -> str:
+    """The differences that the question is about, then the usual ones, as ratios of lowest and highest."""
+    fields = [*(_FIELD_OF_TOPIC[topic] for topic in topics if topic in _FIELD_OF_TOPIC), *_HEADLINE_FIELDS]
+    rows = _ordered(report.rows, dict.fromkeys(fields))
+    said = [text for row in rows if (text := _ratio(w, row, report.names))][:_SAID]
     if not said:
         return w(f"**{w.listed(report.names)}** side by side:", f"**{w.listed(report.names)}** 对比：")
     return w(
@@ -37,9 +47,9 @@ def _first_line(w: Words, report: Comparison) -> str:
     )
 
 
-def _ordered(rows: Sequence[ComparisonRow]) -> list[ComparisonRow]:
+def _ordered(rows: Sequence[ComparisonRow], fields: Iterable[str]) -> list[ComparisonRow]:
     by_field = {row.field: row for row in rows}
-    return [by_field[field] for field in _HEADLINE_FIELDS if field in by_field]
+    return [by_field[field] for field in fields if field in by_field]
 
 
 def _ratio(w: Words, row: ComparisonRow, names: Sequence[str]) -> str:

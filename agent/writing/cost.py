@@ -37,7 +37,7 @@ def _headline(w: Words, report: CostReport) -> str:
             f"**No {w.purchase(report.purchase)} list price of {name} is published for {report.region}.**",
             f"**{name} 在 {report.region} 没有公开的{w.purchase(report.purchase)}目录价。**",
         )
-        nearest = nearest_price(w, report)
+        nearest = _whole_term(w, report) or nearest_price(w, report)
         return text + (w(f" Nearest figure: {nearest}.", f" 最接近的数字：{nearest}。") if nearest else "")
     parts = [price_of(w, report.price)]
     if report.count > 1 and report.hourly is not None:
@@ -80,6 +80,24 @@ def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
         else:
             lines.append(f"{report.instance_type}: {price_of(w, report.price)}")
     return [bullets(lines)] if lines else []
+
+
+def _whole_term(w: Words, report: CostReport) -> str:
+    """A year or three without a published price: that many months at the monthly price, no discount assumed."""
+    months = {"subscription_1y": 12, "subscription_3y": 36}.get(report.purchase)
+    month = next(
+        (item for item in (*report.options, *report.derived) if item.purchase == "subscription_1m"), None
+    )
+    if months is None or month is None:
+        return ""
+    total = w.money(month.amount * months * report.count, month.currency, 0)
+    each = w.money(month.amount * report.count, month.currency, 0)
+    return w(
+        f"{months} months × {each} = {total} at the monthly price ({w(*_BASES.get(month.basis, ('', '')))}, "
+        f"{w.date(month.as_of)}); the discount for the longer term is not published, see the order page",
+        f"{months} 个月 × {each} = {total}（按月价，{w(*_BASES.get(month.basis, ('', '')))}，{w.date(month.as_of)}）；"
+        "长周期折扣没有公开，以下单页为准",
+    )
 
 
 def nearest_price(w: Words, report: CostReport) -> str:

@@ -28,7 +28,7 @@ def remark_text(w: Words, remark: Remark) -> str:
     entry = entries("remarks").get(remark.code)
     if entry is None:
         return _bare(remark.code, remark.params, w)
-    values = {key: _shown(key, value, w) for key, value in remark.params.items() if value is not None}
+    values = {key: _shown(key, value, w) for key, value in remark.params.items() if value not in (None, "")}
     missing = set(re.findall(r"\{(\w+)\}", entry[w.language])) - set(values)
     text = entry.get(f"{w.language}_bare", entry[w.language]) if missing else entry[w.language]
     return re.sub(r"\{(\w+)\}", lambda match: values.get(match[1], "–"), text)
@@ -51,7 +51,7 @@ def _shown(key: str, value: Scalar, w: Words) -> str:
     if isinstance(value, bool):
         return w("yes" if value else "no", "是" if value else "否")
     if isinstance(value, int | float):
-        if key.endswith("_gib"):
+        if key.endswith("gib"):
             return w.gib(value)
         if key.endswith("_ms"):
             return w.ms(value)

@@ -46,19 +46,26 @@ def memory_line(w: Words, report: AnyMemory | None) -> str:
 
 
 def _against(w: Words, report: AnyMemory) -> str:
+    """The total against what may be used: an engine takes a share of the usable memory, 92 % for vLLM."""
     usable, margin = report.usable_gib_per_gpu, report.margin_gib
     if usable is None or margin is None:
         return w(".", "。")
+    allowed = peak_gib(report) + margin
+    limit = w(f"the {w.gib(usable)} usable on {report.gpu}", f"{report.gpu} 可用的 {w.gib(usable)}")
+    if isinstance(report, MemoryReport) and usable - allowed > _SHARE_WORTH_SAYING_GIB:
+        limit = w(
+            f"the {w.gib(allowed)} that the engine takes of {w.gib(usable)} usable on {report.gpu}",
+            f"引擎可用的 {w.gib(allowed)}（{report.gpu} 可用 {w.gib(usable)}）",
+        )
     if report.fits is False:
         return w(
-            f", more than the {w.gib(usable)} usable of {report.gpu}: it lacks {w.gib(abs(margin))}.",
-            f"，超过 {report.gpu} 可用的 {w.gib(usable)}，差 {w.gib(abs(margin))}。",
+            f", more than {limit}: it lacks {w.gib(abs(margin))}.",
+            f"，超过{limit}，差 {w.gib(abs(margin))}。",
         )
-    tight = report.verdict == "tight"
-    spare = w("tight, ", "偏紧，") if tight else ""
+    spare = w("tight, ", "偏紧，") if report.verdict == "tight" else ""
     return w(
-        f" of the {w.gib(usable)} usable on {report.gpu}: it fits, {spare}{w.gib(margin)} to spare.",
-        f"，{report.gpu} 可用 {w.gib(usable)}：放得下，{spare}余 {w.gib(margin)}。",
+        f", of {limit}: it fits, {spare}{w.gib(margin)} to spare.",
+        f"，{limit}：放得下，{spare}余 {w.gib(margin)}。",
     )
 
 
@@ -101,12 +108,16 @@ def _training_parts(w: Words, report: TrainingMemoryReport) -> str:
         ("overhead", "开销", report.overhead_gib),
     )
     return " + ".join(
-        f"{w(english, chinese)} {w.gib(value)}" for english, chinese, value in parts if value >= 0.05
+        f"{w(english, chinese)} {w.gib(value)}"
+        for english, chinese, value in parts
+        if value >= _SMALLEST_SHARE * report.peak_gib_per_gpu
     )
 
 
+_SHARE_WORTH_SAYING_GIB = 0.2
+_SMALLEST_SHARE = 0.01  # smaller parts are left out of the sum
 _PARTS = {
-    "weights": "权重", "activations": "激活", "overhead": "开销", "text_encoders": "文本编码器", "text_encoder": "文本编码器",
+    "weights": "权重", "activations": "激活", "overhead": "开销", "runtime": "运行时", "adapters": "适配器", "trained_states": "训练状态", "latents": "潜变量", "text_encoders": "文本编码器", "text_encoder": "文本编码器",
     "denoiser": "去噪网络", "decoder": "解码器", "vae": "VAE", "gradients": "梯度", "optimizer": "优化器", "kv_cache": "KV 缓存",
 }  # fmt: skip
 
@@ -117,7 +128,7 @@ def _other_parts(w: Words, report: OtherMemoryReport) -> str:
     return " + ".join(
         f"{w(name.replace('_', ' '), _PARTS.get(name, name.replace('_', ' ')))} {w.gib(value)}"
         for name, value in report.parts_gib.items()
-        if value >= 0.05
+        if value >= _SMALLEST_SHARE * report.peak_gib_per_gpu
     )
 
 

@@ -14,10 +14,11 @@ from tools.contracts.training import TrainingMemoryReport
 _KINDS = (MemoryReport, TrainingMemoryReport, OtherMemoryReport)
 
 
-def memory_sections(w: Words, findings: Findings, brief: bool = False) -> list[str]:
+def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: bool = True) -> list[str]:
     """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it.
 
-    `brief`: verdicts and variants only, for an answer that goes on with a recommendation.
+    `brief`: verdicts and variants only, for an answer that goes on with a recommendation. `rent`: with an
+    instance to rent.
     """
     steps = [step for step in findings if isinstance(step.artifact, _KINDS)]
     main = [_report(step) for step in steps if step.call.purpose in ("main", "")]
@@ -36,10 +37,10 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False) -> list[s
         sections.append(companion_line(w, first, others))
     if first.fits is False and isinstance(first, MemoryReport | TrainingMemoryReport):
         sections.append(limits_table(w, first.limits))
-    rent = findings.first(Recommendation, "rent")
-    if rent is not None and rent.options:
-        sections.append(w("To rent: ", "可租：") + headline(w, rent.options[0]))
-        sections.append(options_table(w, list(rent.options)))
+    found = findings.first(Recommendation) if rent else None
+    if found is not None and found.options:
+        sections.append(w("To rent: ", "可租：") + headline(w, found.options[0]))
+        sections.append(options_table(w, list(found.options)))
     return [section for section in sections if section]
 
 
@@ -137,27 +138,22 @@ def _capacity(w: Words, report: MemoryReport) -> str:
 
 def _variants(w: Words, reports: list[AnyMemory]) -> str:
     """The same job in other precisions or by other methods, one row each."""
-    if len(reports) < 2:
-        return ""
-    rows = []
+    rows: dict[str, tuple[str, str, str]] = {}
     for report in reports:
-        name = (
-            method_word(w, report.method)
-            if isinstance(report, TrainingMemoryReport)
-            else _precision(w, report)
-        )
-        weights = (
-            report.weights_gib if isinstance(report, MemoryReport) else getattr(report, "parameters_gib", 0.0)
-        )
-        fits = {True: w("fits", "放得下"), False: w("does not fit", "放不下"), None: "–"}[report.fits]
-        rows.append((name, w.gib(weights), memory_cell(w, report), fits))
-    first = reports[0]
-    label = w("Method", "方法") if isinstance(first, TrainingMemoryReport) else w("Precision", "精度")
-    return table((label, w("Weights", "权重"), w("Memory per GPU", "每卡显存"), w("Verdict", "结论")), rows)
-
-
-def _precision(w: Words, report: AnyMemory) -> str:
-    return w.precision(report.weight_precision) if isinstance(report, MemoryReport) else ""
+        if isinstance(report, OtherMemoryReport):
+            return ""
+        if isinstance(report, MemoryReport):
+            name, weights = w.precision(report.weight_precision), report.weights_gib
+        else:
+            name, weights = method_word(w, report.method), report.parameters_gib
+        fits = {True: w("fits", "放得下"), False: w("does not fit", "放不下"), None: ""}[report.fits]
+        rows.setdefault(name, (w.gib(weights), memory_cell(w, report), fits))
+    if len(rows) < 2:
+        return ""
+    label = w("Precision", "精度") if isinstance(reports[0], MemoryReport) else w("Method", "方法")
+    header = [label, w("Weights", "权重"), w("Memory per GPU", "每卡显存"), w("Verdict", "结论")]
+    width = len(header) if any(fits for _, _, fits in rows.values()) else len(header) - 1
+    return table(header[:width], [(name, *cells)[:width] for name, cells in rows.items()])
 
 
 def companion_line(w: Words, first: AnyMemory, others: list[AnyMemory]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agent.steps import Findings
 from agent.writing.cost import nearest_price
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
-from tools.contracts.memory import MemoryReport
-from tools.contracts.sizing import Option, Recommendation, Rejected
+from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity
 
 _REJECTED_SHOWN = 4
+_SLICED = ("vgn", "sgn")
+# Warnings that answer the question itself and so stand below the first line.
+TOLD_FIRST = frozenset({"budget_lasts_hours", "job_exceeds_budget"})
 # Reasons for which an option without a label is shown; the others are warnings about it.
 _STANDS_FOR = frozenset(
     {
@@ -19,6 +23,8 @@ _STANDS_FOR = frozenset(
         "without_limit",
     }
 )  # fmt: skip
+# Refusals that answer no question: nobody wants a type that is not sold or made for something else.
+_UNASKED = frozenset({"unknown_status", "legacy_status", "vgpu_for_graphics"})
 _LABELS = {
     "cheapest": ("cheapest", "最省"),
     "balanced": ("balanced", "均衡"),
@@ -31,18 +37,20 @@ def recommendation_sections(w: Words, found: Recommendation, findings: Findings)
     if not found.options:
         return _infeasible(w, found, findings)
     best = found.options[0]
-    sections = [headline(w, best), options_table(w, list(found.options))]
+    lasts = [remark_text(w, remark) for remark in found.warnings if remark.code in TOLD_FIRST]
+    sections = [headline(w, best), *(f"**{text}**" for text in lasts), options_table(w, list(found.options))]
     sections += [memory_line(w, best.memory), speed_line(w, best.speed)]
-    sections.append(_rejected_section(w, found, _full_precision(w, found, findings)))
+    sections.append(_rejected_section(w, found, _ladder_lines(w, found)))
+    moved = findings.first(Sensitivity)
+    if moved is not None:
+        sections.append(_sensitivity(w, moved))
     return [section for section in sections if section]
 
 
 def headline(w: Words, option: Option) -> str:
     """Type, count, GPUs, precision and price with its region: the answer in one line."""
     count = f"{option.count} × " if option.count > 1 else ""
-    cards = (
-        f"{option.count * option.gpu_count} × {option.gpu_model}" if option.gpu_count else option.gpu_model
-    )
+    cards = cards_words(w, option)
     precision = f", {w.precision(option.precision)}" if option.precision else ""
     if w.language == "zh" and precision:
         precision = f"，{w.precision(option.precision)} 权重"
@@ -52,6 +60,17 @@ def headline(w: Words, option: Option) -> str:
         f"**{count}{option.instance_type}** — {cards}{precision}: {price_words(w, option)}.",
         f"推荐 **{count}{option.instance_type}**：{cards}{precision}，{price_words(w, option)}。",
     )
+
+
+def cards_words(w: Words, option: Option) -> str:
+    """GPUs of all machines together; a vGPU type as the slice that it is."""
+    if option.family.startswith(_SLICED):
+        slices = f"{option.count} × " if option.count > 1 else ""
+        return slices + w(
+            f"{option.gpu_memory_gib:g} GB slice of {option.gpu_model}",
+            f"{option.gpu_model} 的 {option.gpu_memory_gib:g} GB 切片",
+        )
+    return f"{option.count * option.gpu_count} × {option.gpu_model}"
 
 
 def price_words(w: Words, option: Option) -> str:
@@ -85,6 +104,7 @@ def options_table(w: Words, options: list[Option]) -> str:
         w("Precision", "精度"),
         w("Per hour", "每小时"),
         w("Per month", "每月"),
+        w("Whole job", "整个任务"),
         w("Memory per GPU", "每卡显存"),
         w("Speed", "速度"),
     ]
@@ -103,58 +123,81 @@ def _row(w: Words, option: Option) -> list[str]:
     return [
         labels,
         f"{count}{option.instance_type}",
-        f"{option.count * option.gpu_count} × {option.gpu_model}",
+        cards_words(w, option),
         w.precision(option.precision) if option.precision else "",
         hourly,
         monthly,
+        w.money(option.job_cny, decimals=0 if option.job_cny >= 100 else 2)
+        if option.job_cny is not None
+        else "",
         memory_cell(w, option.memory),
         speed_cell(w, option.speed),
     ]
 
 
-def _rejected_line(w: Words, item: Rejected) -> str:
-    name = item.instance_type or item.family
-    return w(
-        f"{name} ({item.gpu_model}): {remark_text(w, item.reason)}",
-        f"{name}（{item.gpu_model}）：{remark_text(w, item.reason)}",
+def _rejected_line(w: Words, reason: str, items: Sequence[Rejected]) -> str:
+    """What lost for one reason: a type in full, several as families."""
+    if len(items) == 1:
+        names = items[0].instance_type or items[0].family
+        return w(f"{names} ({items[0].gpu_model}): {reason}", f"{names}（{items[0].gpu_model}）：{reason}")
+    names = w.listed(
+        w(f"{item.family} ({item.gpu_model})", f"{item.family}（{item.gpu_model}）") for item in items
     )
+    return w(f"{names}: {reason}", f"{names}：{reason}")
 
 
-def _full_precision(w: Words, found: Recommendation, findings: Findings) -> str:
-    """What the same load needs without quantization, and what fewer such cards would hold."""
-    other = findings.first(Recommendation, "full_precision")
-    if other is None or not other.options:
-        return ""
-    best, full = found.options[0], other.options[0]
-    price = w.price(full.hourly_cny) if full.hourly_cny is not None else w("no published price", "无公开价格")
-    cards = full.count * full.gpu_count
-    text = w(
-        f"Without quantization ({full.precision}) this load needs {cards} such cards: {full.instance_type}, {price}",
-        f"不量化（{full.precision}）时同样的负载需要 {cards} 张卡：{full.instance_type}，{price}",
-    )
-    if full.gpu_model != best.gpu_model:
+def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
+    """What the other precisions need on the same GPU, and what fewer such cards would hold."""
+    lines = []
+    for precision in dict.fromkeys(step.precision for step in found.precision_ladder):
+        steps = [step for step in found.precision_ladder if step.precision == precision]
+        carrying = next((step for step in steps if step.carries_load), None)
+        part = next((step for step in steps if not step.carries_load), None)
+        if carrying is None or carrying.chosen:
+            continue
         text = w(
-            f"Without quantization ({full.precision}): {cards} × {full.gpu_model}, {full.instance_type}, {price}",
-            f"不量化（{full.precision}）：{cards} × {full.gpu_model}，{full.instance_type}，{price}",
+            f"In {w.precision(precision)} this load needs {carrying.gpus} × {carrying.gpu_model}: "
+            f"{_machine(w, carrying)}",
+            f"用 {w.precision(precision)} 时同样的负载需要 {carrying.gpus} × {carrying.gpu_model}：{_machine(w, carrying)}",
         )
-    fewer = findings.first(MemoryReport, "fewer_cards")
-    if fewer is not None and fewer.max_concurrency is not None:
-        text += _fewer(w, fewer)
-    return text + w(".", "。")
+        if part is not None:
+            text += w(
+                f"; {part.gpus} ({_machine(w, part)}) hold the weights and only {part.max_concurrency} such requests "
+                "at once",
+                f"；{part.gpus} 张（{_machine(w, part)}）装得下权重，但同时只能放 {part.max_concurrency} 个这样的请求",
+            )
+        lines.append(text + w(".", "。"))
+    return lines
 
 
-def _fewer(w: Words, fewer: MemoryReport) -> str:
-    held = fewer.max_concurrency or 0
-    context = w.count(fewer.context_tokens)
-    if held == 0:
-        return w(
-            f"; {fewer.gpu_count} hold the weights and no whole request of {context} tokens",
-            f"；{fewer.gpu_count} 张只装得下权重，放不下一个 {context} token 的完整请求",
-        )
-    return w(
-        f"; {fewer.gpu_count} hold the weights and only {held} such requests at once",
-        f"；{fewer.gpu_count} 张装得下权重，但同时只能放 {held} 个这样的请求",
-    )
+_CHANGES = {
+    "context_doubled": ("context doubled to {} tokens", "上下文加倍到 {} token"),
+    "concurrency_doubled": ("load doubled to {} requests at once", "并发加倍到 {}"),
+    "next_cheaper": ("the next cheaper option", "再便宜一档"),
+    "budget_raised": ("budget doubled to {}", "预算加倍到 {}"),
+}
+
+
+def _sensitivity(w: Words, report: Sensitivity) -> str:
+    """How the choice moves when one thing changes, and what a lower price gives up."""
+    lines = []
+    for case in report.cases:
+        change = w(*_CHANGES[case.change]).format(case.value)
+        if case.same_option:
+            lines.append(w(f"{change}: the same option still does it", f"{change}：仍是同一方案"))
+        elif case.option is None:
+            lines.append(w(f"{change}: nothing found", f"{change}：没有方案"))
+        else:
+            given_up = w("; ", "；").join(remark_text(w, remark) for remark in case.gives_up)
+            text = f"{change}{w(': ', '：')}{headline(w, case.option)}"
+            lines.append(f"{text} ({given_up})" if given_up else text)
+    return w("**What if**\n", "**如果条件变化**\n") + bullets(lines)
+
+
+def _machine(w: Words, step: LadderStep) -> str:
+    count = f"{step.count} × " if step.count > 1 else ""
+    price = w.price(step.hourly_cny) if step.hourly_cny is not None else w("no list price", "无目录价")
+    return w(f"{count}{step.instance_type}, {price}", f"{count}{step.instance_type}，{price}")
 
 
 def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str]:
@@ -185,9 +228,14 @@ def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str
     return [line for line in lines if line]
 
 
-def _rejected_section(w: Words, found: Recommendation, first: str = "") -> str:
-    lines = [first] if first else []
-    lines += [_rejected_line(w, item) for item in found.rejected[:_REJECTED_SHOWN]]
+def _rejected_section(w: Words, found: Recommendation, first: Sequence[str] = ()) -> str:
+    """Other precisions, then families that lost, with the reasons; types nobody would ask about are left out."""
+    by_reason: dict[str, list[Rejected]] = {}
+    for item in found.rejected:
+        if item.reason.code not in _UNASKED:
+            by_reason.setdefault(remark_text(w, item.reason), []).append(item)
+    lost = [_rejected_line(w, reason, items) for reason, items in by_reason.items()]
+    lines = [*first, *lost[:_REJECTED_SHOWN]]
     return w("**Why not the others**\n", "**为什么不选其他**\n") + bullets(lines) if lines else ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from agent.guides import GuidesFound
@@ -40,7 +41,7 @@ def short_title(title: str) -> str:
     if len(title) <= _TITLE_CHARS:
         return title
     kept = ""
-    for part in title.split("; "):
+    for part in re.split(r"; | \| ", title):
         if kept and len(kept) + len(part) > _TITLE_CHARS:
             break
         kept = f"{kept}; {part}" if kept else part

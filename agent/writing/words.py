@@ -15,6 +15,8 @@ _PURCHASES = {
     "subscription_1m": ("monthly subscription", "包月"),
     "subscription_1y": ("1-year subscription", "包年（1 年）"),
     "subscription_3y": ("3-year subscription", "包年（3 年）"),
+    "reserved_instance": ("reserved instance", "预留实例券"),
+    "savings_plan": ("savings plan", "节省计划"),
     "savings_plan_universal": ("savings plan", "节省计划"),
 }
 _SCALES_EN = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
@@ -122,6 +124,8 @@ class Words:
 
     def precision(self, name: str) -> str:
         """A precision as people say it: `awq-int4` is 4-bit (AWQ)."""
+        if "+" in name:
+            return " + ".join(self.precision(part) for part in name.split("+"))
         bits = next((bits for bits in ("4", "8") if f"int{bits}" in name), "")
         if not bits:
             return name.upper() if name.startswith("gguf") else name

@@ -1,0 +1,74 @@
+"""Load arithmetic from the user's own figures: pages a day, hours of audio, camera streams, end-to-end latency."""
+
+from __future__ import annotations
+
+from agent.reading.types import Reading
+from agent.writing.words import Words
+from tools.contracts.throughput import ThroughputReport
+
+_DAY_HOURS = 24.0
+_ITEMS = {
+    "image": ("images", "张图"),
+    "clip": ("clips", "段视频"),
+    "page": ("pages", "页"),
+    "document": ("documents", "份文档"),
+}
+
+
+def capacity_section(w: Words, reading: Reading) -> str:
+    """The rate that the machines together have to reach, and how to get from it to a number of GPUs."""
+    rate = _rate(w, reading)
+    if not rate:
+        return ""
+    return w(
+        f"**Load.** {rate}. GPUs = this rate ÷ the rate of one card at your settings; that rate is to be measured "
+        "on one machine first, an hour is enough.",
+        f"**负载**：{rate}。GPU 数 = 该速率 ÷ 单卡实测速率；请先用一台机器按你的设置实测，一小时就够。",
+    )
+
+
+def _rate(w: Words, reading: Reading) -> str:
+    if reading.streams and reading.fps:
+        frames = w.num(reading.streams * reading.fps, 4)
+        return w(
+            f"{reading.streams} streams × {reading.fps:g} frames/s = {frames} frames/s",
+            f"{reading.streams} 路 × {reading.fps:g} 帧/秒 = {frames} 帧/秒",
+        )
+    if not reading.items_per_day or not reading.item:
+        return ""
+    hours = reading.window_hours or _DAY_HOURS
+    amount = w.count(reading.items_per_day)
+    if reading.item == "audio_hour":
+        times = w.num(reading.items_per_day / hours, 4)
+        return w(
+            f"{amount} hours of audio a day in {hours:g} h = {times} times real time",
+            f"每天 {amount} 小时音频 ÷ {hours:g} 小时 = {times} 倍实时速度",
+        )
+    english, chinese = _ITEMS[reading.item]
+    each = w.num(reading.items_per_day / (hours * 3600), 3)
+    return w(
+        f"{amount} {english} a day in {hours:g} h = {each} a second on average",
+        f"每天 {amount} {chinese} ÷ {hours:g} 小时 = 平均每秒 {each}",
+    )
+
+
+def latency_section(w: Words, reading: Reading, report: ThroughputReport) -> str:
+    """What an end-to-end limit leaves for each token, beside what the card does."""
+    limit, tokens = reading.latency_ms, report.output_tokens
+    if not limit or tokens < 1:
+        return ""
+    left = (limit - report.ttft_ms) / tokens
+    if left <= 0:
+        return w(
+            f"**Latency.** The first token alone takes {w.ms(report.ttft_ms)}, more than the {w.ms(limit)} allowed.",
+            f"**延迟**：仅首 token 就要 {w.ms(report.ttft_ms)}，超过要求的 {w.ms(limit)}。",
+        )
+    meets = report.tpot_ms <= left
+    verdict = w("meets it", "满足") if meets else w("misses it", "达不到")
+    return w(
+        f"**Latency.** {w.ms(limit)} for {tokens} tokens leaves ({w.ms(limit)} − {w.ms(report.ttft_ms)}) ÷ {tokens} = "
+        f"{w.ms(left)} per token, {w.num(1000 / left)} tokens/s for each request; {report.gpu} with "
+        f"{w.ms(report.tpot_ms)} {verdict}.",
+        f"**延迟**：{w.ms(limit)} 输出 {tokens} token，每 token 可用（{w.ms(limit)} − {w.ms(report.ttft_ms)}）÷ "
+        f"{tokens} = {w.ms(left)}，即每路 {w.num(1000 / left)} tokens/s；{report.gpu} 为 {w.ms(report.tpot_ms)}，{verdict}。",
+    )
