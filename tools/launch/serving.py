@@ -12,7 +12,7 @@ from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, SizingRequest
 
 # Formats that need files of their own: nobody can name the right repository for every model.
-_OWN_FILES = ("awq", "gptq", "gguf", "int4", "int8", "nvfp4", "mxfp4", "fp8-w8a16", "exl2", "aqlm")
+_OWN_FILES = ("awq", "gptq", "gguf", "int4", "int8", "nvfp4", "mxfp4", "exl2", "aqlm")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/+-]*")
 _ENGINES = ("vllm", "sglang", "lmdeploy", "llama.cpp")
 
@@ -44,7 +44,7 @@ def serving_files(
         "share": _share(memory),
         "dtype": {"bf16": "bfloat16", "fp16": "half", "fp32": "float32"}.get(option.precision, ""),
         "kv_dtype": memory.kv_precision if memory.kv_precision.startswith("fp8") else "",
-        "online_fp8": option.precision == "fp8" and not native.startswith("fp8"),
+        "online_fp8": option.precision in ("fp8", "fp8-w8a16") and not native.startswith("fp8"),
         "port": 8000,
     }
     script = env.get_template(f"serve-{plan.engine}.sh.j2").render(values)

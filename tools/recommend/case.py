@@ -40,10 +40,14 @@ class Case:
         return option_of(candidate, task or self.task, self.request, self.catalog, tuple(labels), why)
 
     def unpriced(self, candidates: Sequence[Candidate], rung: int | None) -> list[Candidate]:
-        """Types without a list price that are worth showing: of this precision step, or of the best."""
+        """Types without a list price that are worth showing: of the best precision step; under a budget of
+        the step that it allowed."""
         if not self.request.include_unpriced:
             return []
         found = [c for c in candidates if not c.priced and c.within_gpus]
+        if rung is not None and not self.limits.has_budget:
+            found = [c for c in found if c.rung <= rung]
+            rung = None
         step = min((c.rung for c in found), default=0) if rung is None else rung
         # Where an exact rule gives a figure, the type would rank by it: it is left to those who ask for such.
         truly = [c for c in found if c.rung == step and not self.tariff.derivable(c.instance)]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance, Precision
 from tools.contracts.base import Remark, Scalar
-from tools.lookup.support import support_level
 from tools.memory.formats import format_of, resolve_kv
 from tools.memory.plan import TIGHT_SHARE, MemoryPlan, plan_memory
 from tools.memory.plan import Load as MemoryLoad
@@ -308,7 +307,6 @@ def _most_requests(memory: MemoryPlan) -> int:
 
 def _ways(kind: Silicon, precision: Precision) -> tuple[Remark, ...]:
     """A format that the card only stores: weights are unpacked to 16 bit before each product."""
-    if precision.compute_dtype in ("fp8", "fp4") and support_level(kind.gpu, precision) == "weight-only":
-        params: dict[str, Scalar] = {"precision": precision.name, "gpu": kind.model}
-        return (Remark(code="weight_only", params=params),)
+    if precision.name == "fp8-w8a16":
+        return (Remark(code="weight_only", params={"precision": "fp8", "gpu": kind.model}),)
     return ()

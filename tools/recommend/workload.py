@@ -174,7 +174,7 @@ def _ladder(
     if precision:
         name = resolve_weights(precision, catalog, model)[0].name
         levels: tuple[Level, ...] = (*anyway, "falls-back") if name == "fp16" else anyway
-        return (Rung((name,), levels),)
+        return (Rung((name, *_WEIGHT_ONLY.get(name, ())), levels),)
     native = native_format(catalog, model)[0].name
     notes.assume("precision", native, "released_precision")
     sixteen = native in _SIXTEEN_BIT
@@ -197,6 +197,8 @@ def precision_on(rung: Rung, gpu: Gpu, catalog: Catalog) -> Precision | None:
     """The precision of a rung that a card runs, or None."""
     for name in rung.names:
         row = catalog.precision(name)
-        if support_level(gpu, row) in rung.levels:
+        # A format that has a weight-only twin runs natively or as that twin.
+        levels: tuple[Level, ...] = ("native",) if name in _WEIGHT_ONLY else rung.levels
+        if support_level(gpu, row) in levels:
             return row
     return None
