@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from agent.reading.gpus import GpuFound, nodes_said, rentable
+from agent.reading.cards import rentable
+from agent.reading.gpus import GpuFound, machines_said
 from agent.reading.types import Mention
 from agent.reading.words import Found, Words
 from knowledge.catalog import Catalog
@@ -34,7 +35,7 @@ def hardware_slots(
         yield Found("instance_wanted", types, 0.95, " ".join(types))
     if count := _count(words, wanted):
         yield count
-    if nodes := nodes_said(words):
+    if nodes := machines_said(words):
         yield Found("nodes", nodes, 0.8, "")
 
 

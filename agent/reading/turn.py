@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from agent.reading.cards import is_consumer
 from agent.reading.claims import Scene, find_claims
 from agent.reading.clues import quotes_error, set_against, topics_of
-from agent.reading.gpus import GpuFound, find_gpus, is_consumer
+from agent.reading.gpus import GpuFound, find_gpus
 from agent.reading.hardware import hardware_slots
 from agent.reading.instances import find_instances
 from agent.reading.intents import Seen, weigh

@@ -1,4 +1,4 @@
-"""The same wish in other words must be read as the same request: paraphrase, unit, language, order, politeness."""
+"""The same wish in other words is the same request: paraphrase, unit, language, order, politeness."""
 
 from __future__ import annotations
 
@@ -109,8 +109,8 @@ def _key(reading: Reading) -> tuple[Any, ...]:
     request = reading.request
     budget = request.budget and (request.budget.amount, request.budget.currency, request.budget.period)
     return (
-        request.task, request.model, request.precision, request.context_tokens, request.concurrency, budget, request.regions,
-        reading.intent,
+        request.task, request.model, request.precision, request.context_tokens, request.concurrency, budget,
+        request.regions, reading.intent,
     )  # fmt: skip
 
 
