@@ -35,6 +35,11 @@ class Load:
     concurrency: int
 
 
+def for_less(option: Values) -> bool:
+    """Whether an option is offered for less than the asked load, that of its own report: what a budget buys."""
+    return any(remark["code"] == "budget_buys_smaller_load" for remark in option.get("why", ()))
+
+
 def load_of(option: Values, request: Values, catalog: Catalog) -> Load | None:
     """The load of a serving option as its own report names it; None for other work or unknown models."""
     memory: Values | None = option["memory"]
@@ -47,9 +52,10 @@ def load_of(option: Values, request: Values, catalog: Catalog) -> Load | None:
         return None
     if model.params_total_b is None or (precision.block_bits is None and precision.effective_bits is None):
         return None
-    context = request["context_tokens"] or memory["context_tokens"]
+    asked: Values = {"context_tokens": None, "concurrency": None} if for_less(option) else request
+    context = asked["context_tokens"] or memory["context_tokens"]
     # A report counts one replica; the request, where it says so, all of them.
-    concurrency = request["concurrency"] or int(memory["concurrency"]) * int(option["plan"]["data_parallel"])
+    concurrency = asked["concurrency"] or int(memory["concurrency"]) * int(option["plan"]["data_parallel"])
     kv_each = _KV_BYTES.get(str(memory["kv_precision"]), 2.0)
     return Load(model, model.params_total_b, precision, kv_each, int(context), int(concurrency))
 

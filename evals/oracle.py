@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, get_args
 
-from evals.bounds import Load, fits_surely, kv_bytes, load_of, weights_gib_at_least
+from evals.bounds import Load, fits_surely, for_less, kv_bytes, load_of, weights_gib_at_least
 from knowledge.catalog import Catalog, usable_gib
 from knowledge.errors import AdvisorError
 from knowledge.rows import Gpu, Instance, Purchase
@@ -211,7 +211,7 @@ def _missed(recommendation: Values, catalog: Catalog) -> Iterator[Violation]:
         best = min(options, key=lambda item: Decimal(str(item["hourly_cny"])))
         limit, region = Decimal(str(best["hourly_cny"])) * _MISSED_SLACK, str(best["region"])
     else:
-        fallback = recommendation.get("fallback") or []
+        fallback = [item for item in recommendation.get("fallback") or [] if not for_less(item)]
         budget = budget_hourly(request, catalog)
         if not fallback or budget is None:
             return
