@@ -11,6 +11,8 @@ from tools.memory.request import generic_model
 from tools.memory.shape import Shape
 from tools.memory.shape import shape_of as memory_shape_of
 
+# Work of the softmax of one pair in units of head width: narrow heads reach a lower share of the peak.
+SOFTMAX_WIDTH = 64
 _TEXT_KINDS = ("llm", "moe-llm", "vlm")
 
 
@@ -83,10 +85,10 @@ def shape_of(model: Model) -> ModelShape:
     sliding = model.sliding_layers or 0
     full = parts.attention_layers - sliding
     expert, routed = _expert(model, parts, moe_layers)
-    prefill_width, decode_width = 2 * head_dim, 2 * head_dim
+    prefill_width, decode_width = 2 * head_dim + SOFTMAX_WIDTH, 2 * head_dim
     if parts.is_latent:
         rope, rank = model.qk_rope_head_dim or 64, model.kv_lora_rank or 512
-        prefill_width = (model.qk_nope_head_dim or 128) + rope + (model.v_head_dim or 128)
+        prefill_width = (model.qk_nope_head_dim or 128) + rope + (model.v_head_dim or 128) + SOFTMAX_WIDTH
         decode_width = 2 * rank + rope
     kv_bytes = model.kv_bytes_per_token_bf16
     if kv_bytes is None:

@@ -15,6 +15,8 @@ DEQUANT = {
     "mxfp4": "w4a16", "nvfp4": "w4a16", "fp4-experts": "w4a16", "aqlm-2bit": "w4a16", "exl2": "w4a16",
 }  # fmt: skip
 _TENSOR_WEIGHTS_IN_16_BIT = 16.0
+# What the Q6_K output matrix adds to the average bits of a file, on the 8B models whose averages are quoted.
+GGUF_OUTPUT_BITS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +86,9 @@ def scheme_for(gpu: GpuShape, precision: Precision) -> Scheme:
     body = head = experts = bits
     dequant = ""
     if precision.category == "gguf":
-        body = experts = precision.effective_bits or bits
-        head = max(body, 6.5625) if body < 8 else body  # output.weight is Q6_K in files below 8 bit
+        whole = precision.effective_bits or bits  # the file's average, its Q6_K output matrix included
+        head = max(whole, 6.5625) if whole < 8 else whole
+        body = experts = max(bits, whole - GGUF_OUTPUT_BITS) if whole < 8 else whole
         dequant = "gguf"
     elif bits < 16:
         head = _TENSOR_WEIGHTS_IN_16_BIT

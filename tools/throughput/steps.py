@@ -14,7 +14,9 @@ ACTIVATION_BYTES = 2.0
 REWRITTEN_BYTES = (
     4.0  # per weight: bitsandbytes unpacks to 16 bit, writes, and reads again for more than one row
 )
-UNPACK_OVERLAP, HOST_OVERLAP = 3.5, 2.5  # see `joined`
+UNPACK_OVERLAP, HOST_OVERLAP = 3.5, 2.0  # see `joined`
+FEW_TOKENS = 25.0
+FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
@@ -100,6 +102,7 @@ class Stepper:
     expert_ms: float  # fixed cost of one expert of every MoE layer that gets a token
     dense_unpack_ms: float
     expert_unpack_ms: float
+    rewrite_from: float  # tokens above which weights are unpacked to memory first
     rewrite_ms: float  # all weights written out in 16 bit and read again, by kernels made for loading
     dense_token_ms: float
     head_sequence_ms: float
@@ -145,7 +148,7 @@ class Stepper:
             unpack += hit * self.expert_unpack_ms
             read += hit * self.expert_ms
             compute += work * plan.attention_data * model.top_k * self.expert_token_ms
-        if tokens > 1.0:
+        if tokens > self.rewrite_from:
             read += self.rewrite_ms
         if unpack:
             read = joined(read, unpack, UNPACK_OVERLAP)
@@ -161,7 +164,9 @@ class Stepper:
             overhead += self.prompt_overhead_ms
         communication = self.communication_ms + tokens * self.communication_token_ms
         total = overhead + communication + linear + max(kv, attention)
-        host = self.prompt_host_ms if prompt_tokens else self.host_ms
+        host = self.host_ms
+        if prompt_tokens:  # short prompts need fewer launches
+            host = max(host, self.prompt_host_ms * prompt_tokens / (prompt_tokens + FEW_TOKENS))
         if host:
             waiting = joined(total, host, HOST_OVERLAP) - total
             total, overhead = total + waiting, overhead + waiting
@@ -226,21 +231,35 @@ def stepper(
     if engine.portable:
         share = kernels.compute_16 * gpu.fp16_tflops / scheme.peak_tflops
     rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
-    attention_peak = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
+    attention_rate = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
+    attention_rate *= kernels.attention * engine.attention_share
+    activation_bytes = fit.activation_bytes * engine.activation_share
     unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * kernels.vector)
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
     width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
     expert_share = fit.expert_compute * width / (width + fit.expert_half_width)
-    dense_bits = model.dense_params * scheme.body_bits + model.head_params * scheme.head_bits
+    # Super-blocks hold 256 weights; a width that is no multiple falls back to formats about a bit wider.
+    wider = FALLBACK_BITS if scheme.dequant == "gguf" and model.hidden % 256 and scheme.body_bits < 8 else 0.0
+    dense_bits = model.dense_params * (scheme.body_bits + wider) + model.head_params * (
+        scheme.head_bits + wider
+    )
     fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
     fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
     slow = fit.slow_formats.get((engine.name, scheme.name), 0.0)
     if model.experts:
         slow += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
+    # bitsandbytes, and llama.cpp on cards without int8 tensor cores, unpack whole matrices.
+    unpacks = scheme.dequant == "bnb" or (scheme.dequant == "gguf" and gpu.capability < 7.5)
+    rewritten = REWRITTEN_BYTES if unpacks else 0.0
     host_us = engine.host_layer_us + slow
+    prompt_host_us = engine.prompt_host_layer_us * (
+        0.5 if unpacks else 1.0
+    )  # library matrices: fewer launches
     if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:
         host_us = max(host_us, engine.split_host_layer_us)
     communication, per_token = _communication(model, plan, link)
+    if plan.pipeline > 1 and not plan.micro_batched:
+        communication += (plan.pipeline - 1) * engine.hop_us / 1e3
     return Stepper(
         model=model,
         gpu=gpu,
@@ -255,23 +274,21 @@ def stepper(
         expert_read_ms=experts * scheme.expert_bits / 8 * expert_read,
         dense_unpack_ms=model.dense_params / plan.tensor * unpack,
         expert_unpack_ms=experts * unpack,
-        rewrite_ms=REWRITTEN_BYTES * model.dense_params / plan.tensor * read
-        if scheme.dequant == "bnb"
-        else 0.0,
+        rewrite_from=FEW_TOKENS if scheme.dequant == "gguf" and gpu.capability >= 7.0 else 1.0,
+        rewrite_ms=rewritten * model.dense_params / plan.tensor * read,
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
         kv_byte_ms=per_byte / (fit.kv_bandwidth * engine.kv_share),
-        prefill_pair_ms=model.attention_flops / (attention_peak * kernels.attention * fit.prefill_attention),
-        window_pair_ms=model.window_flops / (attention_peak * kernels.attention * fit.prefill_attention),
-        decode_pair_ms=model.decode_attention_flops
-        / (attention_peak * kernels.attention * fit.decode_attention),
-        activation_token_ms=model.layers * model.hidden * fit.activation_bytes * per_byte,
+        prefill_pair_ms=model.attention_flops / (attention_rate * fit.prefill_attention),
+        window_pair_ms=model.window_flops / (attention_rate * fit.prefill_attention),
+        decode_pair_ms=model.decode_attention_flops / (attention_rate * fit.decode_attention),
+        activation_token_ms=model.layers * model.hidden * activation_bytes * per_byte,
         overhead_ms=fixed_us * kernels.layer / gpu.time_share / 1e3 + engine.step_ms,
         prompt_overhead_ms=model.layers * engine.prompt_layer_us * kernels.layer / gpu.time_share / 1e3,
         sequence_ms=engine.sequence_us / 1e3,
         host_ms=model.layers * host_us / 1e3,
-        prompt_host_ms=model.layers * max(host_us, engine.prompt_host_layer_us) / 1e3,
+        prompt_host_ms=model.layers * prompt_host_us * kernels.layer**0.4 / 1e3,
         sustained=fit.sustained.get(gpu.card, 1.0),
         communication_ms=communication,
         communication_token_ms=per_token,
