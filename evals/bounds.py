@@ -36,7 +36,7 @@ class Load:
 
 
 def for_less(option: Values) -> bool:
-    """Whether an option is offered for less than the asked load, that of its own report: what a budget buys."""
+    """Whether an option is offered for less than the asked load: what a budget buys, by its own report."""
     return any(remark["code"] == "budget_buys_smaller_load" for remark in option.get("why", ()))
 
 
