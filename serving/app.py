@@ -65,7 +65,6 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     app = FastAPI(
         title="GPU sizing assistant",
         version="1",
-        root_path=settings.root_path,
         docs_url=None,
         redoc_url=None,
         lifespan=_lifespan(store, settings, handover, mcp, bots),
@@ -75,7 +74,12 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     app.add_middleware(AccessMiddleware, gatekeeper=Gatekeeper(store, signer, settings))
     app.add_middleware(SiteCors, store=store, configured=settings.cors_origins)
     app.add_middleware(BodyLimitMiddleware, most_bytes=settings.max_body_bytes)
-    app.add_middleware(GuardMiddleware, metrics=metrics, frame_ancestors=settings.frame_ancestors)
+    app.add_middleware(
+        GuardMiddleware,
+        metrics=metrics,
+        frame_ancestors=settings.frame_ancestors,
+        root_path=settings.root_path,
+    )
     add_problems(app)
     checks = {
         "facts": lambda: f"ok: {len(catalog.instances)} instance types",

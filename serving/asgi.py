@@ -13,6 +13,14 @@ def path_of(scope: Scope) -> str:
     return path[len(root) :] or "/" if root and (path == root or path.startswith(f"{root}/")) else path
 
 
+def put_below(scope: Scope, root: str) -> None:
+    """Says that the service is mounted below `root`, as ASGI wants it: the path begins with the root path."""
+    if root:
+        scope["root_path"] = root
+        if not (scope["path"] == root or scope["path"].startswith(f"{root}/")):
+            scope["path"] = root + scope["path"]
+
+
 def state_of(scope: Scope) -> dict[str, Any]:
     """The request's own values; `request.state` shows the same."""
     state: dict[str, Any] = scope.setdefault("state", {})

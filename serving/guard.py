@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.asgi import path_of, state_of
+from serving.asgi import path_of, put_below, state_of
 from serving.logs import request_id_of
 from serving.metrics import Metrics
 from serving.problems import problem
@@ -31,8 +31,11 @@ _API = ("/api/", "/v1/", "/mcp", "/bots/", "/healthz", "/readyz", "/metrics", "/
 class GuardMiddleware:
     """The outermost layer of the application."""
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, frame_ancestors: Sequence[str]) -> None:
+    def __init__(
+        self, app: ASGIApp, metrics: Metrics, frame_ancestors: Sequence[str], root_path: str = ""
+    ) -> None:
         self._app = app
+        self._root_path = root_path.rstrip("/")
         self._metrics = metrics
         self._page_csp = "frame-ancestors " + " ".join(("'self'", *frame_ancestors))
 
@@ -40,6 +43,7 @@ class GuardMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        put_below(scope, self._root_path)
         given = Headers(scope=scope).get("x-request-id", "")
         request_id = given if _REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
         state_of(scope)["request_id"] = request_id

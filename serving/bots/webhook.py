@@ -22,8 +22,8 @@ _TIMEOUT_S = 10.0
 
 
 class WebhookMessage(BaseModel):
-    """A message. `message_id` is the sender's own and the same on every try; answers of one conversation build
-    on each other."""
+    """A message. `message_id` is the sender's own and the same on every try; the answers of a conversation
+    build on each other."""
 
     model_config = ConfigDict(
         extra="forbid",

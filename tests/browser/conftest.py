@@ -77,7 +77,7 @@ def _wait_until_up(address: str, process: subprocess.Popen[bytes], log: Path) ->
     raise RuntimeError("the server did not come up in 90 s")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     found = next(
         filter(None, (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))), None

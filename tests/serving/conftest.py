@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import socket
 import threading
 import time
@@ -15,6 +16,7 @@ import httpx
 import pytest
 import uvicorn
 from fastapi import FastAPI
+from playwright.sync_api import Browser, sync_playwright
 
 from agent.events import Answer, Event, Failed, Notice, Token, ToolFinished, ToolReport, ToolStarted
 from agent.history import turns_of, user_texts
@@ -190,3 +192,24 @@ def _served(app: Any, **options: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(timeout=20)
+
+
+# One browser for each module and no longer: while one is open, this thread has a running event loop, and
+# other tests could not start theirs.
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    found = next(
+        filter(None, (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))), None
+    )
+    assert found, "no Chromium on this machine: scripts/ensure_browser.sh installs one"
+    flags = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+    ]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=flags)
+        yield browser
+        browser.close()

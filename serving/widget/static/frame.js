@@ -245,6 +245,7 @@ function dress() {
   }
   at("log").append(box);
   setBusy(false);
+  at("question").disabled = at("send").disabled = false; // a question typed before this would be lost
 }
 
 dress();

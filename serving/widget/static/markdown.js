@@ -87,7 +87,8 @@ function blocks(lines) {
     } else if (line.includes("|") && TABLE_RULE.test(lines[at + 1] ?? "")) nodes.push(table(take((next) => next.includes("|"))));
     else if (item) {
       const indent = /^\s*/.exec(line)[0].length;
-      const within = (next) => /^\s*([-*+]|\d+[.)])\s+/.test(next) || /^\s*/.exec(next)[0].length > indent || !next.trim();
+      const same = /\d/.test(item[1]) ? /^\s*\d+[.)]\s/ : /^\s*[-*+]\s/;
+      const within = (next) => !next.trim() || /^\s*/.exec(next)[0].length > indent || same.test(next);
       nodes.push(list(take(within), /\d/.test(item[1])));
     } else nodes.push(element("p", ...inline(take((next) => next.trim() && !/^(#{1,6}\s|\s*```|\s*([-*+]|\d+[.)])\s)/.test(next) && !(next.includes("|") && TABLE_RULE.test(lines[lines.indexOf(next, at) + 1] ?? ""))).join(" "))));
   }
