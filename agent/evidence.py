@@ -16,7 +16,7 @@ from agent.claims import Claim, Kind, claims_in
 
 _HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
 _DAYS_PER_MONTH = 30.4
-_TOLERANCE = 0.006  # relative, beside half the last digit shown: a figure rounded twice still passes
+_TOLERANCE = 0.001  # relative, beside half the last digit shown: a figure rounded twice still passes
 _PAIRS_LIMIT = 60  # ratios are formed over at most so many figures of a kind
 _GROUPS = 2  # reports inside which sums and differences are formed: the first ones, those an answer speaks of
 _GROUP_SIZE = 12

@@ -262,14 +262,25 @@ _BRIEF_CHARS = 3_000
 
 
 def brief(report: Report) -> str:
-    """A report as compact JSON for a language model: set fields only, four significant digits, no sources."""
+    """A report as compact JSON for a language model: set fields only, four significant digits, no sources, the
+    longest lists cut to their first entries until it is short."""
     values = report.model_dump(mode="json", exclude=_MODEL_KEYS_LEFT_OUT)
     if isinstance(report, Recommendation):
         values["options"] = [_brief_option(option) for option in values["options"]]
         shown = [] if report.options else report.fallback
         values["best_that_breaks_a_limit"] = [_brief_option(item.model_dump(mode="json")) for item in shown]
-    text = json.dumps(_compact(values), ensure_ascii=False, separators=(",", ":"))
-    return text if len(text) <= _BRIEF_CHARS else text[: _BRIEF_CHARS - 1] + "…"
+    short = _compact(values)
+    while len(text := _json(short)) > _BRIEF_CHARS:
+        lists = {key: item for key, item in short.items() if isinstance(item, list) and len(item) > 1}
+        if not lists:
+            return text[:_BRIEF_CHARS]
+        longest = max(lists, key=lambda key: len(_json(lists[key])))
+        short[longest] = lists[longest][: len(lists[longest]) // 2]
+    return text
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _brief_option(option: dict[str, Any]) -> dict[str, Any]:

@@ -39,6 +39,11 @@ def catalog() -> Catalog:
 
 
 @pytest.fixture(scope="session")
+def one_guide() -> type[OneGuide]:
+    return OneGuide
+
+
+@pytest.fixture(scope="session")
 def advisor(catalog: Catalog) -> Iterator[Advisor]:
     """The built-in model over the shipped facts, with a stub guide search."""
     yield Advisor(catalog, OneGuide())

@@ -1,0 +1,229 @@
+"""A run ends in a true answer whatever the language model does, and says so when it was the built-in one."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from langchain_core.runnables import Runnable
+from pydantic import ConfigDict, Field
+
+from agent.events import Answer, Event, Failed, Notice, Token, ToolFinished, ToolStarted
+from agent.run import Advisor
+from knowledge.catalog import Catalog
+
+Turn = AIMessage | Exception | Callable[[Sequence[BaseMessage]], AIMessage]
+
+
+class ScriptedModel(BaseChatModel):
+    """A chat model that plays a list of turns and records what it was asked. Each call takes the next turn: a message, an exception to raise, or a function of the messages."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    turns: list[Any]
+    asked: list[list[BaseMessage]] = Field(default_factory=list)
+    model_name: str = "scripted"
+    delay_s: float = 0.0
+
+    @property
+    def _llm_type(self) -> str:
+        return "scripted"
+
+    def bind_tools(self, tools: Any, **kwargs: Any) -> Runnable[Any, AIMessage]:
+        return self
+
+    def _generate(self, messages: list[BaseMessage], *args: Any, **kwargs: Any) -> ChatResult:
+        self.asked.append(list(messages))
+        time.sleep(self.delay_s)
+        turn = self.turns[min(len(self.asked), len(self.turns)) - 1]
+        if isinstance(turn, Exception):
+            raise turn
+        message = turn if isinstance(turn, AIMessage) else turn(messages)
+        return ChatResult(generations=[ChatGeneration(message=message.model_copy())])
+
+
+def says(text: str) -> AIMessage:
+    return AIMessage(text)
+
+
+def calls(name: str, **args: Any) -> AIMessage:
+    return AIMessage("", tool_calls=[{"name": name, "args": args, "id": f"id_{name}", "type": "tool_call"}])
+
+
+QUESTION = "How much does ecs.gn7i-c8g1.2xlarge cost per hour?"
+PRICE = calls("estimate_cost", instance_type="ecs.gn7i-c8g1.2xlarge")
+TRUE = "It costs 9.533 CNY per hour, pay-as-you-go, list of 2024-12."
+FALSE = "It costs 4.44 CNY per hour and has an H200."
+
+
+def ask(advisor: Advisor, *turns: object) -> list[Event]:
+    async def gather() -> list[Event]:
+        return [event async for event in advisor.ask(list(turns))]
+
+    return asyncio.run(gather())
+
+
+def answer_of(events: list[Event]) -> Answer:
+    assert isinstance(events[-1], Answer), events[-1]
+    return events[-1]
+
+
+@pytest.fixture
+def scripted(catalog: Catalog) -> Callable[..., tuple[Advisor, ScriptedModel]]:
+    def make(*turns: Turn, deadline_s: float = 20.0, delay_s: float = 0.0) -> tuple[Advisor, ScriptedModel]:
+        model = ScriptedModel(turns=list(turns), delay_s=delay_s)
+        return Advisor(catalog, None, model, deadline_s=deadline_s), model
+
+    return make
+
+
+def test_a_true_answer_of_the_model_is_given_as_it_is(scripted) -> None:
+    advisor, _ = scripted(PRICE, says(TRUE))
+    answer = answer_of(ask(advisor, QUESTION))
+    assert answer.text == TRUE
+    assert answer.model == "scripted"
+    assert answer.notices == ()
+    assert [report.tool for report in answer.reports] == ["estimate_cost"]
+
+
+def test_events_come_in_order_and_tokens_add_up_to_the_answer(scripted) -> None:
+    advisor, _ = scripted(PRICE, says(TRUE))
+    events = ask(advisor, QUESTION)
+    kinds = [type(event) for event in events]
+    assert kinds.index(ToolStarted) < kinds.index(ToolFinished) < kinds.index(Token)
+    assert "".join(event.text for event in events if isinstance(event, Token)) == answer_of(events).text
+
+
+def test_a_false_price_is_rewritten_once(scripted) -> None:
+    advisor, model = scripted(PRICE, says(FALSE), says(TRUE))
+    answer = answer_of(ask(advisor, QUESTION))
+    assert answer.text == TRUE
+    asked = model.asked[-1][-1]
+    assert isinstance(asked, HumanMessage)
+    assert "4.44 CNY" in asked.text
+    assert "H200" in asked.text
+
+
+def test_a_model_that_insists_is_replaced_by_the_built_in_answer(scripted) -> None:
+    advisor, _ = scripted(PRICE, says(FALSE), says(FALSE))
+    events = ask(advisor, QUESTION)
+    answer = answer_of(events)
+    assert "4.44" not in answer.text
+    assert "H200" not in answer.text
+    assert "9.533 CNY/h" in answer.text
+    assert [notice.code for notice in answer.notices] == ["model_ungrounded"]
+    assert all("4.44" not in event.text for event in events if isinstance(event, Token))
+
+
+@pytest.mark.parametrize(
+    ("turns", "code"),
+    [
+        ([ConnectionError("refused")], "model_failed"),
+        ([says("")], "model_failed"),
+        ([PRICE], "model_failed"),  # the same call again and again
+        ([PRICE, RuntimeError("500")], "model_failed"),
+    ],
+)
+def test_a_broken_service_ends_in_the_built_in_answer(scripted, turns: list[Turn], code: str) -> None:
+    advisor, _ = scripted(*turns)
+    answer = answer_of(ask(advisor, QUESTION))
+    assert "9.533 CNY/h" in answer.text
+    assert answer.model == "builtin"
+    assert [notice.code for notice in answer.notices] == [code]
+
+
+def test_a_slow_service_is_given_up_at_the_deadline(scripted) -> None:
+    advisor, _ = scripted(says(TRUE), deadline_s=0.2, delay_s=1.0)
+    answer = answer_of(ask(advisor, QUESTION))
+    assert [notice.code for notice in answer.notices] == ["model_timeout"]
+    assert "9.533 CNY/h" in answer.text
+
+
+def test_a_dead_service_is_left_alone_after_some_failures(scripted) -> None:
+    advisor, model = scripted(ConnectionError("refused"))
+    codes = [answer_of(ask(advisor, QUESTION)).notices[0].code for _ in range(4)]
+    assert codes == ["model_failed"] * 3 + ["model_paused"]
+    assert len(model.asked) == 3
+
+
+def test_unknown_tools_and_wrong_arguments_come_back_to_the_model(scripted) -> None:
+    wrong = calls("estimate_cost", instance_type="ecs.gn7i-c8g1.2xlarge", colour="red")
+    advisor, model = scripted(calls("buy_it"), wrong, PRICE, says(TRUE))
+    assert answer_of(ask(advisor, QUESTION)).text == TRUE
+    assert "buy_it" in model.asked[1][-1].text
+    assert "colour" in model.asked[2][-1].text
+
+
+def test_a_tool_that_raises_does_not_end_the_run(scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("tools.langchain_tools.estimate_cost", broken)
+    advisor, model = scripted(PRICE, says("I could not calculate that."))
+    events = ask(advisor, QUESTION)
+    assert answer_of(events).text == "I could not calculate that."
+    assert "a bug" not in model.asked[1][-1].text
+    assert not next(event for event in events if isinstance(event, ToolFinished)).ok
+
+
+def test_a_figure_of_an_earlier_answer_is_no_evidence(scripted) -> None:
+    advisor, _ = scripted(says("As said, 4.44 CNY per hour."))
+    talk = [
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": "4.44 CNY per hour"},
+        {"role": "user", "content": "and again?"},
+    ]
+    answer = answer_of(ask(advisor, *talk))
+    assert "4.44" not in answer.text
+    assert answer.notices[0].code == "model_ungrounded"
+
+
+def test_images_links_and_html_of_a_model_are_taken_out(scripted) -> None:
+    text = f"{TRUE} ![x](https://evil.example/?q=1) [here](https://evil.example) <script>alert(1)</script>"
+    advisor, _ = scripted(PRICE, says(text))
+    shown = answer_of(ask(advisor, QUESTION)).text
+    assert "evil.example" not in shown
+    assert "<script" not in shown
+    assert TRUE in shown
+
+
+def test_a_bug_ends_in_one_sentence_with_a_reference(
+    catalog: Catalog, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_args: object) -> None:
+        raise ZeroDivisionError("secret detail")
+
+    monkeypatch.setattr("agent.run.read", broken)
+    events = ask(Advisor(catalog), QUESTION)
+    assert isinstance(events[-1], Failed)
+    assert events[-1].reference in events[-1].text
+    assert "secret" not in events[-1].text
+
+
+def test_the_same_talk_gives_the_same_answer(advisor: Advisor) -> None:
+    first, second = (advisor.answer([QUESTION]) for _ in range(2))
+    assert isinstance(first, Answer)
+    assert isinstance(second, Answer)
+    assert first.text == second.text
+
+
+def test_a_notice_is_in_the_language_of_the_question(scripted) -> None:
+    advisor, _ = scripted(ConnectionError("refused"))
+    events = ask(advisor, "ecs.gn7i-c8g1.2xlarge 每小时多少钱")
+    notice = next(event for event in events if isinstance(event, Notice))
+    assert "内置回答" in notice.text
+
+
+def test_usage_is_counted_per_answer(scripted) -> None:
+    counted = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
+    first = PRICE.model_copy(update={"usage_metadata": counted})
+    last = AIMessage(TRUE, usage_metadata=counted)  # type: ignore[arg-type]
+    advisor, _ = scripted(first, last)
+    usage = answer_of(ask(advisor, QUESTION)).usage
+    assert usage == {"model_calls": 2, "input_tokens": 200, "output_tokens": 20}
