@@ -30,7 +30,7 @@ class Claim:
 
 
 _GIB = 2.0**30
-# Units by kind with their size in the kind's base unit. The first kind whose unit stands there takes a number.
+# Units by kind with their size in the kind's base unit; the first kind that fits takes a number.
 _UNITS: dict[Kind, dict[str, float]] = {
     "compute": {"TFLOPS": 1, "TFLOP/s": 1, "PFLOPS": 1e3, "TOPS": 1},
     "bandwidth": {
@@ -38,7 +38,8 @@ _UNITS: dict[Kind, dict[str, float]] = {
         "Mbit/s": 1.25e-4, "Mbps": 1.25e-4,
     },
     "token_rate": {
-        "tokens/s": 1, "token/s": 1, "tok/s": 1, "tps": 1, "tokens per second": 1, "token/秒": 1, "tokens/秒": 1,
+        "tokens/s": 1, "token/s": 1, "tok/s": 1, "tps": 1, "tokens per second": 1, "token/秒": 1,
+        "tokens/秒": 1,
     },
     "memory": {
         "TiB": 1024, "GiB": 1, "MiB": 1 / 1024, "KiB": 1 / 1024**2, "TB": 1e12 / _GIB, "GB": 1e9 / _GIB,
@@ -132,7 +133,7 @@ def _money(text: str) -> Iterator[Claim]:
 
 
 def _claim(kind: Kind, match: re.Match[str], factor: float) -> Claim:
-    """A figure with its step: 34.7 is known to 0.1, 25,400 to 100 (two digits at least are taken as meant)."""
+    """A figure with its step: 34.7 is known to 0.1, 25,400 to 100 (two digits at least are meant)."""
     digits = match["n"].replace(",", "")
     scale = _SCALES.get((match["k"] or "").lower(), 1.0)
     decimals = len(digits.partition(".")[2])

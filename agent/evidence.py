@@ -85,7 +85,7 @@ class Evidence:
         return [claim for claim in claims_in(text) if not self.holds(claim)]
 
     def holds(self, claim: Claim) -> bool:
-        """Whether a claim follows from the evidence: a name in it, or a figure of its kind within rounding."""
+        """Whether a claim follows from the evidence: a name in it, a figure of its kind within rounding."""
         if claim.kind in ("instance", "family"):
             return claim.name in self._names
         if claim.kind == "date":

@@ -8,6 +8,7 @@ from typing import Any, NotRequired
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
 from langgraph.runtime import Runtime
+from typing_extensions import override
 
 from agent.builtin_model import BUILTIN
 from agent.claims import Claim
@@ -46,6 +47,7 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
     state_schema = GroundingState
 
     @hook_config(can_jump_to=["model"])
+    @override
     def after_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         messages = state["messages"]
         last = messages[-1]
@@ -68,6 +70,7 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
         }
 
     @hook_config(can_jump_to=["model"])
+    @override
     async def aafter_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         return self.after_model(state, runtime)
 
@@ -84,7 +87,8 @@ def repair_request(faults: Sequence[Claim]) -> HumanMessage:
     """The request to rewrite; it is marked so that it counts neither as a question nor as evidence."""
     named = "; ".join(dict.fromkeys(claim.text for claim in faults[:_LISTED]))
     return HumanMessage(
-        f"No tool result of this turn supports: {named}. Rewrite your whole answer using only figures and names "
+        f"No tool result of this turn supports: {named}. Rewrite your whole answer using only figures and "
+        "names "
         "from the tool results, or call a tool for what is missing. Keep the user's language; do not mention "
         "this request.",
         additional_kwargs={"repair": True},

@@ -33,7 +33,7 @@ class GuideRequest(Request):
 
 @dataclass(frozen=True)
 class GuidesFound:
-    """Hits best first with the whole guides of the best ones; `note` says why search was weaker than usual."""
+    """Hits best first, the best ones with their whole guide; `note` says why search was weaker than usual."""
 
     hits: tuple[Hit, ...]
     guides: tuple[Guide, ...]
@@ -42,7 +42,7 @@ class GuidesFound:
 
 
 def guide_tool(searcher: GuideSearch) -> BaseTool:
-    """The tool `search_guides` over a searcher; without an index the searcher ranks by keyword and says so."""
+    """The tool `search_guides` over a searcher, which ranks by keyword and says so without an index."""
 
     def run(query: str, language: str = "") -> tuple[str, GuidesFound]:
         result = searcher.search(query, language)

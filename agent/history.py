@@ -39,7 +39,7 @@ def user_texts(turns: Sequence[Turn]) -> list[str]:
 
 
 def messages_of(turns: Sequence[Turn], budget_chars: int = MODEL_HISTORY_CHARS) -> list[AnyMessage]:
-    """The talk for a chat model: the newest whole turns within the budget, from a user turn to a user turn."""
+    """The talk for a chat model: the newest whole turns within the budget, from user turn to user turn."""
     kept: list[Turn] = []
     used = 0
     for turn in reversed(turns):

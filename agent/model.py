@@ -19,19 +19,19 @@ MAX_RETRIES = 2  # on connection errors, 408, 409, 429 and 5xx; the client honou
 # The fields of the tools that a model is shown; the others have defaults that reports state as assumptions.
 _SHOWN_FIELDS = frozenset(
     {
-        "amount", "budget", "claim_ids", "concurrency", "context_tokens", "count", "currency", "dataset_tokens",
-        "deadline_hours", "duration_s", "epochs", "frames", "gpu", "gpu_count", "gpu_excluded", "gpu_wanted", "hours",
-        "input_tokens", "instance_type", "instance_wanted", "kind", "language", "max_hourly_cny", "method",
-        "min_gpu_memory_gib", "mode", "model", "months", "name", "names", "nvlink", "objective", "output_tokens",
-        "output_tokens_per_s", "params_b", "period", "precision", "purchase", "query", "rdma", "region", "regions",
-        "requests_per_second", "resolution", "sequence_length", "task", "tokens", "tpot_ms", "ttft_ms", "users",
-        "weight_precision", "zero_stage",
+        "amount", "budget", "concurrency", "context_tokens", "count", "currency", "dataset_tokens",
+        "deadline_hours", "duration_s", "epochs", "frames", "gpu", "gpu_count", "gpu_excluded", "gpu_wanted",
+        "hours", "input_tokens", "instance_type", "instance_wanted", "kind", "language", "max_hourly_cny",
+        "method", "min_gpu_memory_gib", "mode", "model", "months", "name", "names", "nvlink", "objective",
+        "output_tokens", "output_tokens_per_s", "params_b", "period", "precision", "purchase", "query",
+        "rdma", "region", "regions", "requests_per_second", "resolution", "sequence_length", "task", "tokens",
+        "tpot_ms", "ttft_ms", "users", "weight_precision", "zero_stage",
     }
 )  # fmt: skip
 _WORKLOAD = frozenset(
     {
-        "budget", "concurrency", "context_tokens", "gpu_count", "instance_type", "method", "model", "params_b",
-        "precision", "purchase", "regions", "task",
+        "budget", "concurrency", "context_tokens", "gpu_count", "instance_type", "method", "model",
+        "params_b", "precision", "purchase", "regions", "task",
     }
 )  # fmt: skip
 _SHOWN_OF_TOOL = {"launch_commands": _WORKLOAD, "what_if": _WORKLOAD | {"amount", "currency", "period"}}
@@ -98,7 +98,7 @@ def _lean(schema: Any, definitions: dict[str, Any], shown: frozenset[str]) -> An
 
 _NOISE = frozenset(
     {
-        "additionalProperties", "title", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum",
-        "minLength", "maxLength", "pattern",
+        "additionalProperties", "title", "default", "minimum", "maximum", "exclusiveMinimum",
+        "exclusiveMaximum", "minLength", "maxLength", "pattern",
     }
 )  # fmt: skip

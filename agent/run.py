@@ -71,7 +71,7 @@ class Advisor:
         self._breaker = Breaker()
 
     def warm(self) -> None:
-        """Loads what the first question would wait for: the dictionary and the embedder of the guide search."""
+        """Loads what the first question would wait for: dictionary and embedder of the guide search."""
         if self._searcher is not None:
             self._searcher.search("driver 驱动", "zh", 1)
 
@@ -134,7 +134,7 @@ class Advisor:
         return run.notice(code)
 
     def answer(self, turns: Sequence[str]) -> Answer | Failed:
-        """The answer to the last of `turns` (user messages, oldest first). For callers without an event loop."""
+        """The answer to the last of `turns` (user messages, oldest first), outside an event loop."""
         return asyncio.run(self.answer_async(turns))
 
     async def answer_async(self, turns: Sequence[str]) -> Answer | Failed:
@@ -255,7 +255,7 @@ def pieces(text: str) -> list[str]:
 
 
 def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
-    """The advisor of the settings: shipped facts, the search index if there is one, the model if one is named."""
+    """The advisor of the settings: shipped facts, the search index if any, the model if one is named."""
     catalog = catalog or shipped_catalog()
     return Advisor(
         catalog,

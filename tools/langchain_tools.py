@@ -1,4 +1,4 @@
-"""The calculators as LangChain tools: strict schema in, a few lines for the model and the whole report out."""
+"""The calculators as LangChain tools: strict schema in, few lines for the model, the whole report out."""
 
 from __future__ import annotations
 
@@ -103,14 +103,17 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "recommend_instance",
             SizingRequest,
             lambda request: recommend(request, catalog, default_region),
-            "Choose Alibaba Cloud GPU instances for a workload. Call it first for any sizing or budget question; "
-            "pass only what the user said. Returns options with memory, speed and price, and why others lose.",
+            "Choose Alibaba Cloud GPU instances for a workload. Call it first for any sizing or budget "
+            "question; "
+            "pass only what the user said. Returns options with memory, speed and price, and why others "
+            "lose.",
         ),
         tool(
             "what_if",
             SizingRequest,
             lambda request: sensitivity(request, catalog, default_region),
-            "How the recommendation changes when context, load or budget doubles, and the next cheaper option.",
+            "How the recommendation changes when context, load or budget doubles, and the next cheaper "
+            "option.",
         ),
         tool(
             "estimate_memory",
@@ -134,19 +137,22 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "estimate_throughput",
             ThroughputRequest,
             lambda request: estimate_throughput(request, catalog),
-            "Serving speed of a language model on a GPU: tokens per second, time to first token, with ranges.",
+            "Serving speed of a language model on a GPU: tokens per second, time to first token, with "
+            "ranges.",
         ),
         tool(
             "estimate_training_time",
             TrainingTimeRequest,
             lambda request: estimate_training_time(request, catalog),
-            "Training speed and the hours of a job; needs a GPU, and tokens (or samples and epochs) for hours.",
+            "Training speed and the hours of a job; needs a GPU, and tokens (or samples and epochs) for "
+            "hours.",
         ),
         tool(
             "estimate_cost",
             CostRequest,
             lambda request: estimate_cost(request, catalog, default_region),
-            "What an instance type costs: per hour, month, job or million tokens, by purchase option and region.",
+            "What an instance type costs: per hour, month, job or million tokens, by purchase option and "
+            "region.",
         ),
         tool(
             "look_up",
@@ -262,8 +268,8 @@ _BRIEF_CHARS = 3_000
 
 
 def brief(report: Report) -> str:
-    """A report as compact JSON for a language model: set fields only, four significant digits, no sources, the
-    longest lists cut to their first entries until it is short."""
+    """A report as compact JSON for a language model: set fields only, four significant digits, no sources,
+    the longest lists cut to their first entries until it is short."""
     values = report.model_dump(mode="json", exclude=_MODEL_KEYS_LEFT_OUT)
     if isinstance(report, Recommendation):
         values["options"] = [_brief_option(option) for option in values["options"]]

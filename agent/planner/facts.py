@@ -14,7 +14,7 @@ _LINKED_TYPES = 60
 
 
 def lookup(case: Case) -> list[Call]:
-    """What each thing named is; a GPU with a number of cards or a wish for more is searched for by property."""
+    """What each thing named is; a GPU with a number of cards is searched for by these properties."""
     if case.done:
         return []
     reading = case.reading

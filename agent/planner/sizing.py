@@ -15,8 +15,8 @@ _ENTRY_GIB = 24  # the smallest card on which the usual 7B to 14B work is comfor
 
 
 def size(case: Case) -> list[Call]:
-    """The recommendation, with a verdict on each card named and the memory of the other models of the machine;
-    then what the budget buys with any precision, where nothing in the precision said fits it."""
+    """The recommendation, with a verdict on each card named and the memory of the other models of the
+    machine; then what the budget buys with any precision, where nothing in the precision said fits it."""
     if not case.done.called("recommend_instance"):
         first = [Call("recommend_instance", sizing_args(case.reading.request))]
         return [*first, *_named_cards(case), *_companions(case)]

@@ -19,7 +19,7 @@ def claim_wordings() -> dict[str, dict[str, str]]:
 
 @cache
 def premises() -> dict[str, dict[str, Any]]:
-    """Premise code of the reading -> what is true instead in both languages, and the claims that say the same."""
+    """Premise code of the reading -> what is true instead in both languages, and claims that say the same."""
     return tomllib.loads((_FOLDER / "premises.toml").read_text(encoding="utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""The whole answer: corrections first, then the intent's own sections, assumptions, warnings, next step, sources."""
+"""The whole answer: corrections, the intent's own sections, assumptions, warnings, next step, sources."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
 # The assumptions that move an answer most; engine settings come after them.
 _TOLD_FIRST = (
-    "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd", "precision",
-    "weight_precision", "method", "context_tokens", "concurrency", "input_tokens", "output_tokens",
-    "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism", "engine",
+    "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd",
+    "precision", "weight_precision", "method", "context_tokens", "concurrency", "input_tokens",
+    "output_tokens", "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism", "engine",
 )  # fmt: skip
 
 
@@ -90,7 +90,8 @@ def _stand_ins(w: Words, reading: Reading, catalog: Catalog) -> list[str]:
         return []
     return [
         w(
-            f"No Alibaba Cloud instance on sale has the {mention.name}; this is calculated with {w.listed(used)}.",
+            f"No Alibaba Cloud instance on sale has the {mention.name}; this is calculated with "
+            f"{w.listed(used)}.",
             f"阿里云在售实例里没有 {mention.name}，以下按 {w.listed(used)} 计算。",
         )
         for mention in reading.mentions
@@ -157,7 +158,8 @@ def _search_note(w: Words, findings: Findings) -> str:
     if found is None or not found.note:
         return ""
     return w(
-        "*Guides were searched by keyword only: there is no search index yet (`python -m retrieval build` makes it).*",
+        "*Guides were searched by keyword only: there is no search index yet (`python -m retrieval build` "
+        "makes it).*",
         "*指南目前只按关键词检索：还没有检索索引（运行 `python -m retrieval build` 生成）。*",
     )
 
@@ -167,7 +169,7 @@ def _next_step(w: Words, findings: Findings) -> str:
     if found is None or not found.options or findings.called("launch_commands"):
         return ""
     return w(
-        "**Next:** check the stock of the zone in the console, then ask me for the launch commands (Terraform, CLI, "
-        "serving or training command).",
+        "**Next:** check the stock of the zone in the console, then ask me for the launch commands "
+        "(Terraform, CLI, serving or training command).",
         "**下一步**：在控制台确认可用区库存，然后可以让我给出启动命令（Terraform、CLI、推理或训练命令）。",
     )

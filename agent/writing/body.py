@@ -34,11 +34,12 @@ from tools.contracts.lookup import (
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
 
-# Topics on which a paragraph of a guide adds to a calculated answer; on the others the calculation says it all.
+# Topics on which a paragraph of a guide adds to a calculation; on the others the calculation says it all.
 _NOTED_TOPICS = frozenset(
     {
-        "spot", "subscription", "economical_mode", "multi_node", "rdma", "nvlink", "storage", "network", "oom",
-        "offload", "quantization", "vgpu", "grid", "autoscale", "compliance", "dataloader", "mig", "checkpoint",
+        "spot", "subscription", "economical_mode", "multi_node", "rdma", "nvlink", "storage", "network",
+        "oom", "offload", "quantization", "vgpu", "grid", "autoscale", "compliance", "dataloader", "mig",
+        "checkpoint",
     }
 )  # fmt: skip
 _TOLD_BY_GUIDE = frozenset({"troubleshoot", "howto", "buying", "region"})
@@ -82,12 +83,12 @@ def _size(w: Words, case: Case) -> list[str]:
     others = companions(case.done)
     best = found.options[0].memory if found.options else None
     beside = [companion_line(w, best, others)] if best is not None and others and not named else []
-    return [*named, *recommendation_sections(w, found, case.done), *beside, *_guide_note(w, case)]
+    return [*named, *recommendation_sections(w, found, case.done), *beside, *_guide_note(case)]
 
 
 def _memory(w: Words, case: Case) -> list[str]:
     rent = case.reading.intent == "memory" and "size" not in further_intents(case.reading)
-    return [*memory_sections(w, case.done, rent=rent), *_guide_note(w, case)]
+    return [*memory_sections(w, case.done, rent=rent), *_guide_note(case)]
 
 
 def _speed(w: Words, case: Case) -> list[str]:
@@ -96,7 +97,7 @@ def _speed(w: Words, case: Case) -> list[str]:
         return _size(w, case)
     report = case.done.first(ThroughputReport)
     latency = [latency_section(w, case.reading, report)] if report is not None else []
-    return [*latency, *speeds, *_guide_note(w, case)]
+    return [*latency, *speeds, *_guide_note(case)]
 
 
 def _cost(w: Words, case: Case) -> list[str]:
@@ -123,7 +124,7 @@ def _compare(w: Words, case: Case) -> list[str]:
     quotes = quote_lines(w, case.done.all(CostReport, "beside"))
     speeds = case.done.all(ThroughputReport)
     compared = comparison_sections(w, report, speeds, case.reading.topics)
-    return [*compared, *quotes, *_guide_note(w, case)]
+    return [*compared, *quotes, *_guide_note(case)]
 
 
 def _region(w: Words, case: Case) -> list[str]:
@@ -153,7 +154,7 @@ def _interconnect(w: Words, case: Case) -> list[str]:
 def _lookup(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "main")
     listed = facts.find_sections(w, found) if found is not None else []
-    return [*listed, *_facts(w, case), *_guide_note(w, case)]
+    return [*listed, *_facts(w, case), *_guide_note(case)]
 
 
 def _claim(w: Words, case: Case) -> list[str]:
@@ -197,14 +198,15 @@ def _guide(w: Words, case: Case) -> list[str]:
         return sections
     return [
         w(
-            "**I have no guide for this.** Send the exact error text, the output of `nvidia-smi`, the instance "
-            "type and what you ran, and I can narrow it down.",
-            "**没有找到对应的指南。** 请发来完整的报错、`nvidia-smi` 输出、实例规格和执行的命令，我再缩小范围。",
+            "**I have no guide for this.** Send the exact error text, the output of `nvidia-smi`, the "
+            "instance type and what you ran, and I can narrow it down.",
+            "**没有找到对应的指南。** 请发来完整的报错、`nvidia-smi` 输出、实例规格和执行的命令，"
+            "我再缩小范围。",
         )
     ]
 
 
-def _guide_note(w: Words, case: Case) -> list[str]:
+def _guide_note(case: Case) -> list[str]:
     """One paragraph of the guide beside an answer that a calculation gives."""
     found = case.done.first(GuidesFound)
     intents = {case.reading.intent, *further_intents(case.reading)}

@@ -1,4 +1,4 @@
-"""Load arithmetic from the user's own figures: pages a day, hours of audio, camera streams, end-to-end latency."""
+"""Load arithmetic from the user's own figures: pages a day, hours of audio, streams, end-to-end latency."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def capacity_section(w: Words, reading: Reading) -> str:
     if not rate:
         return ""
     return w(
-        f"**Load.** {rate}. GPUs = this rate ÷ the rate of one card at your settings; that rate is to be measured "
-        "on one machine first, an hour is enough.",
+        f"**Load.** {rate}. GPUs = this rate ÷ the rate of one card at your settings; that rate is to be "
+        "measured on one machine first, an hour is enough.",
         f"**负载**：{rate}。GPU 数 = 该速率 ÷ 单卡实测速率；请先用一台机器按你的设置实测，一小时就够。",
     )
 
@@ -60,15 +60,19 @@ def latency_section(w: Words, reading: Reading, report: ThroughputReport) -> str
     left = (limit - report.ttft_ms) / tokens
     if left <= 0:
         return w(
-            f"**Latency.** The first token alone takes {w.ms(report.ttft_ms)}, more than the {w.ms(limit)} allowed.",
+            f"**Latency.** The first token alone takes {w.ms(report.ttft_ms)}, more than the {w.ms(limit)} "
+            "allowed.",
             f"**延迟**：仅首 token 就要 {w.ms(report.ttft_ms)}，超过要求的 {w.ms(limit)}。",
         )
     meets = report.tpot_ms <= left
     verdict = w("meets it", "满足") if meets else w("misses it", "达不到")
     return w(
-        f"**Latency.** {w.ms(limit)} for {tokens} tokens leaves ({w.ms(limit)} − {w.ms(report.ttft_ms)}) ÷ {tokens} = "
+        f"**Latency.** {w.ms(limit)} for {tokens} tokens leaves ({w.ms(limit)} − {w.ms(report.ttft_ms)}) ÷ "
+        f"{tokens} = "
         f"{w.ms(left)} per token, {w.num(1000 / left)} tokens/s for each request; {report.gpu} with "
         f"{w.ms(report.tpot_ms)} {verdict}.",
-        f"**延迟**：{w.ms(limit)} 输出 {tokens} token，每 token 可用（{w.ms(limit)} − {w.ms(report.ttft_ms)}）÷ "
-        f"{tokens} = {w.ms(left)}，即每路 {w.num(1000 / left)} tokens/s；{report.gpu} 为 {w.ms(report.tpot_ms)}，{verdict}。",
+        f"**延迟**：{w.ms(limit)} 输出 {tokens} token，每 token 可用（{w.ms(limit)} − "
+        f"{w.ms(report.ttft_ms)}）÷ "
+        f"{tokens} = {w.ms(left)}，即每路 {w.num(1000 / left)} tokens/s；{report.gpu} 为 "
+        f"{w.ms(report.tpot_ms)}，{verdict}。",
     )

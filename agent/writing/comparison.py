@@ -12,7 +12,8 @@ from tools.contracts.lookup import Comparison, ComparisonRow
 from tools.contracts.throughput import ThroughputReport
 
 _HEADLINE_FIELDS = (
-    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly", "gpu_memory_gib", "vcpu",
+    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly",
+    "gpu_memory_gib", "vcpu",
 )  # fmt: skip
 _SAID = 3
 _FIELD_OF_TOPIC = {
@@ -68,7 +69,8 @@ def _ratio(w: Words, row: ComparisonRow, names: Sequence[str]) -> str:
     return w(
         f"{what} {w.num(high[0], 4)}{unit} on {high[1]} against {w.num(low[0], 4)} on {low[1]} "
         f"({w.num(high[0] / low[0], 2)}×)",
-        f"{what} {high[1]} 为 {w.num(high[0], 4)}{unit}，{low[1]} 为 {w.num(low[0], 4)}（{w.num(high[0] / low[0], 2)} 倍）",
+        f"{what} {high[1]} 为 {w.num(high[0], 4)}{unit}，{low[1]} 为 "
+        f"{w.num(low[0], 4)}（{w.num(high[0] / low[0], 2)} 倍）",
     )
 
 
@@ -103,7 +105,8 @@ def _speed_row(w: Words, speeds: Sequence[ThroughputReport]) -> list[str]:
         f"{short_model(first.model)}，{first.weight_precision}：{first.concurrency} 并发 tokens/s",
     )
     cells = [
-        f"{w.num(item.output_tokens_per_s)} ({w.span(item.output_tokens_per_s_low, item.output_tokens_per_s_high)})"
+        f"{w.num(item.output_tokens_per_s)} "
+        f"({w.span(item.output_tokens_per_s_low, item.output_tokens_per_s_high)})"
         for item in speeds
     ]
     return [label, *cells]

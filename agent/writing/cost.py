@@ -1,4 +1,4 @@
-"""Costs in words: the price asked for first, every purchase option, where it is cheaper, what comes on top."""
+"""Costs in words: the price asked for first, every purchase option, cheaper regions, what comes on top."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
 
 
 def _whole_term(w: Words, report: CostReport) -> str:
-    """A year or three without a published price: that many months at the monthly price, no discount assumed."""
+    """A year or three without a published price: that many months at the monthly price, no discount."""
     months = {"subscription_1y": 12, "subscription_3y": 36}.get(report.purchase)
     month = next(
         (item for item in (*report.options, *report.derived) if item.purchase == "subscription_1m"), None
@@ -95,8 +95,8 @@ def _whole_term(w: Words, report: CostReport) -> str:
     return w(
         f"{months} months × {each} = {total} at the monthly price ({w(*_BASES.get(month.basis, ('', '')))}, "
         f"{w.date(month.as_of)}); the discount for the longer term is not published, see the order page",
-        f"{months} 个月 × {each} = {total}（按月价，{w(*_BASES.get(month.basis, ('', '')))}，{w.date(month.as_of)}）；"
-        "长周期折扣没有公开，以下单页为准",
+        f"{months} 个月 × {each} = {total}（按月价，{w(*_BASES.get(month.basis, ('', '')))}，"
+        f"{w.date(month.as_of)}）；长周期折扣没有公开，以下单页为准",
     )
 
 
@@ -149,7 +149,8 @@ def _side_by_side(w: Words, reports: Sequence[CostReport]) -> str:
         for report in reports
     ]
     header = [
-        w("Instance type", "实例规格"), w("Region", "地域"), w("Price", "价格"), w("Month", "每月"), w("Job", "任务"),
+        w("Instance type", "实例规格"), w("Region", "地域"), w("Price", "价格"),
+        w("Month", "每月"), w("Job", "任务"),
         w("Million output tokens", "百万输出 token"),
     ]  # fmt: skip
     kept = [column for column in range(len(header)) if any(row[column] for row in rows)]
@@ -192,7 +193,8 @@ def _details(w: Words, report: CostReport) -> list[str]:
     if report.per_million_output_tokens is not None:
         lines.append(
             w(
-                f"Per million output tokens: {w.money(report.per_million_output_tokens, report.currency)} at full load",
+                f"Per million output tokens: {w.money(report.per_million_output_tokens, report.currency)} "
+                "at full load",
                 f"满载时每百万输出 token：{w.money(report.per_million_output_tokens, report.currency)}",
             )
         )
@@ -213,7 +215,8 @@ def _details(w: Words, report: CostReport) -> list[str]:
             else w("Published elsewhere", "其他地域有公开价")
         )
         lines.append(
-            f"{what}{w(': ', '：')}{low.region} {w.price(low.amount, low.unit, low.currency)} ({w.date(low.as_of)})"
+            f"{what}{w(': ', '：')}{low.region} {w.price(low.amount, low.unit, low.currency)} "
+            f"({w.date(low.as_of)})"
         )
     lines += _spot_lines(w, report)
     lines += _conversion_lines(w, report)
@@ -234,15 +237,17 @@ def _spot_lines(w: Words, report: CostReport) -> list[str]:
     if spot.lowest_hourly is not None:
         lines.append(
             w(
-                f"Spot floats between {w.price(spot.lowest_hourly)} ({w.num(spot.floor_percent)}% of pay-as-you-go, the "
+                f"Spot floats between {w.price(spot.lowest_hourly)} ({w.num(spot.floor_percent)}% of "
+                "pay-as-you-go, the "
                 f"lowest the documents name) and the full price; look up the market price before you bid",
-                f"抢占式价格在 {w.price(spot.lowest_hourly)}（文档写明的下限，按量价的 {w.num(spot.floor_percent)}%）到按量价之间浮动，"
-                "出价前请查市场价",
+                f"抢占式价格在 {w.price(spot.lowest_hourly)}（文档写明的下限，按量价的 "
+                f"{w.num(spot.floor_percent)}%）到按量价之间浮动，出价前请查市场价",
             )
         )
     lines.append(
         w(
-            f"An interruption is announced about {w.num(spot.notice_minutes)} minutes ahead; keep checkpoints off the machine",
+            f"An interruption is announced about {w.num(spot.notice_minutes)} minutes ahead; keep "
+            "checkpoints off the machine",
             f"回收前约 {w.num(spot.notice_minutes)} 分钟通知，检查点要存到实例以外",
         )
     )
@@ -258,8 +263,9 @@ def _conversion_lines(w: Words, report: CostReport) -> list[str]:
     month = w.money(found.monthly, found.currency, 0) if found.monthly is not None else ""
     return [
         w(
-            f"In {found.currency}: about {hourly}, {month} a month, at {rate} CNY per USD ({w.date(found.rate_as_of)}); "
-            "a conversion, no list price",
-            f"折合 {found.currency}：约 {hourly}，每月 {month}，按 1 美元 = {rate} 元（{w.date(found.rate_as_of)}）换算，不是目录价",
+            f"In {found.currency}: about {hourly}, {month} a month, at {rate} CNY per USD "
+            f"({w.date(found.rate_as_of)}); a conversion, no list price",
+            f"折合 {found.currency}：约 {hourly}，每月 {month}，按 1 美元 = {rate} "
+            f"元（{w.date(found.rate_as_of)}）换算，不是目录价",
         )
     ]

@@ -59,8 +59,8 @@ def instance_sections(w: Words, report: InstanceReport) -> list[str]:
             f", {report.total_gpu_memory_gib:g} GB in all", f"，共 {report.total_gpu_memory_gib:g} GB 显存"
         )
     head = w(
-        f"**{row.instance_type}**: {cards_of(w, row)}{total}, {row.vcpu} vCPU, {row.memory_gib:g} GiB of memory; "
-        f"{price_of(w, report.cost.price)}.",
+        f"**{row.instance_type}**: {cards_of(w, row)}{total}, {row.vcpu} vCPU, {row.memory_gib:g} GiB of "
+        f"memory; {price_of(w, report.cost.price)}.",
         f"**{row.instance_type}**：{cards_of(w, row)}{total}，{row.vcpu} vCPU，内存 {row.memory_gib:g} GiB；"
         f"{price_of(w, report.cost.price)}。",
     )
@@ -128,9 +128,10 @@ def regions_line(w: Words, regions: tuple[str, ...]) -> str:
     more = len(regions) - _REGIONS_SHOWN
     tail = w(f" and {more} more", f" 等共 {len(regions)} 个") if more > 0 else ""
     return w(
-        f"In the price lists of {shown}{tail}; a price is no promise of stock, check the zone in the console or "
-        "with `DescribeAvailableResource`",
-        f"价目表中有报价的地域：{shown}{tail}；有价不等于有货，请在控制台或用 `DescribeAvailableResource` 查可用区库存",
+        f"In the price lists of {shown}{tail}; a price is no promise of stock, check the zone in the "
+        "console or with `DescribeAvailableResource`",
+        f"价目表中有报价的地域：{shown}{tail}；有价不等于有货，请在控制台或用 `DescribeAvailableResource` "
+        "查可用区库存",
     )
 
 
@@ -161,7 +162,8 @@ def family_sections(w: Words, report: FamilyReport) -> list[str]:
 
 def _types_table(w: Words, rows: tuple[Instance, ...]) -> str:
     header = (
-        w("Instance type", "实例规格"), "GPU", "vCPU", w("Memory", "内存"), w("Network", "网络"), w("Links", "互联"),
+        w("Instance type", "实例规格"), "GPU", "vCPU", w("Memory", "内存"),
+        w("Network", "网络"), w("Links", "互联"),
     )  # fmt: skip
     cells = [
         (
@@ -185,15 +187,18 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
     where = w.listed(current)
     if current:
         head = w(
-            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {where}; from {price_of(w, report.from_price)}.",
-            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {where}；最低 {price_of(w, report.from_price)}。",
+            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {where}; from "
+            f"{price_of(w, report.from_price)}.",
+            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {where}；最低 "
+            f"{price_of(w, report.from_price)}。",
         )
     else:
         stand_ins = w.listed(report.stand_ins) or w("none near", "无相近型号")
         head = w(
-            f"**{gpu.gpu_model}** ({gpu.architecture}) is in no instance family that Alibaba Cloud sells now; nearest "
-            f"sold cards: {stand_ins}.",
-            f"阿里云在售的实例里没有 **{gpu.gpu_model}**（{gpu.architecture}）；最接近的在售型号：{stand_ins}。",
+            f"**{gpu.gpu_model}** ({gpu.architecture}) is in no instance family that Alibaba Cloud sells "
+            f"now; nearest sold cards: {stand_ins}.",
+            f"阿里云在售的实例里没有 **{gpu.gpu_model}**（{gpu.architecture}）；最接近的在售型号："
+            f"{stand_ins}。",
         )
     lines = [_usable_line(w, gpu, report.usable_gib, report.usable_measured), _rates_line(w, gpu)]
     lines += _support_lines(w, report)
@@ -218,7 +223,8 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
 
 def _rates_line(w: Words, gpu: Gpu) -> str:
     rates = (
-        ("FP64", gpu.fp64_tflops), ("FP32", gpu.fp32_tflops), ("TF32", gpu.tf32_tflops), ("FP16", gpu.fp16_tflops),
+        ("FP64", gpu.fp64_tflops), ("FP32", gpu.fp32_tflops), ("TF32", gpu.tf32_tflops),
+        ("FP16", gpu.fp16_tflops),
         ("BF16", gpu.bf16_tflops), ("FP8", gpu.fp8_tflops),
     )  # fmt: skip
     shown = w.listed(f"{name} {w.num(value)} TFLOPS" for name, value in rates if value)

@@ -18,7 +18,8 @@ def fault_section(w: Words, faults: Sequence[Fault], failed: bool = False) -> st
         )
     if not faults:
         return w(
-            "I need a little more to answer: which model or workload, and what about it (memory, speed, price, an error)?",
+            "I need a little more to answer: which model or workload, and what about it (memory, speed, "
+            "price, an error)?",
             "还需要一点信息才能回答：是哪个模型或任务，想了解显存、速度、价格还是报错？",
         )
     seen = dict.fromkeys(_sentence(w, fault) for fault in faults)

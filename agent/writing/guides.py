@@ -1,4 +1,4 @@
-"""Guides as answers: for a fault the likeliest cause, checks and fixes in order; else the short answer and steps."""
+"""Guides as answers: a fault's likeliest cause, checks and fixes in order; else short answer and steps."""
 
 from __future__ import annotations
 

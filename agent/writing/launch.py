@@ -19,9 +19,10 @@ def launch_sections(w: Words, kit: LaunchKit) -> list[str]:
     """Nothing is bought by the answer: the user fills in the ids and runs the files."""
     count = f"{kit.count} × " if kit.count > 1 else ""
     head = w(
-        f"**Launch files for {count}{kit.instance_type} in {kit.region}.** I cannot act in your account: fill in the ids "
-        "and run them yourself.",
-        f"**{count}{kit.instance_type}（{kit.region}）的启动文件。** 我不能代为操作账号：请填好各项 ID 后自行运行。",
+        f"**Launch files for {count}{kit.instance_type} in {kit.region}.** I cannot act in your account: "
+        "fill in the ids and run them yourself.",
+        f"**{count}{kit.instance_type}（{kit.region}）的启动文件。** 我不能代为操作账号：请填好各项 ID "
+        "后自行运行。",
     )
     sections = [head]
     if kit.inputs:

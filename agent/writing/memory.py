@@ -117,8 +117,9 @@ def _training_parts(w: Words, report: TrainingMemoryReport) -> str:
 _SHARE_WORTH_SAYING_GIB = 0.2
 _SMALLEST_SHARE = 0.01  # smaller parts are left out of the sum
 _PARTS = {
-    "weights": "权重", "activations": "激活", "overhead": "开销", "runtime": "运行时", "adapters": "适配器", "trained_states": "训练状态", "latents": "潜变量", "text_encoders": "文本编码器", "text_encoder": "文本编码器",
-    "denoiser": "去噪网络", "decoder": "解码器", "vae": "VAE", "gradients": "梯度", "optimizer": "优化器", "kv_cache": "KV 缓存",
+    "weights": "权重", "activations": "激活", "overhead": "开销", "runtime": "运行时", "adapters": "适配器",
+    "trained_states": "训练状态", "latents": "潜变量", "text_encoder": "文本编码器", "denoiser": "去噪网络",
+    "decoder": "解码器", "gradients": "梯度", "optimizer": "优化器",
 }  # fmt: skip
 
 

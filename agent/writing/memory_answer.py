@@ -1,4 +1,4 @@
-"""Answers to memory questions: the verdict first, the arithmetic, other precisions or methods, what to rent."""
+"""Answers to memory questions: verdict, arithmetic, other precisions or methods, what to rent."""
 
 from __future__ import annotations
 
@@ -84,7 +84,8 @@ def _verdict(w: Words, report: AnyMemory) -> str:
         )
     tight = report.verdict == "tight"
     return w(
-        f"**Yes{', but only just' if tight else ''}: {what} fits on {cards}.** It needs about {need}{each} of {usable} usable.",
+        f"**Yes{', but only just' if tight else ''}: {what} fits on {cards}.** It needs about {need}{each} "
+        f"of {usable} usable.",
         f"**可以{'，但很紧' if tight else ''}：{what} 能放进 {cards}。** {each}约需 {need}，可用 {usable}。",
     )
 
@@ -126,12 +127,14 @@ def _capacity(w: Words, report: MemoryReport) -> str:
     context = w.count(report.context_tokens)
     if not held:
         return w(
-            f"The engine would keep room for about {capacity} tokens of KV cache, not enough for one request of "
-            f"{context} tokens: set the maximum length below it.",
-            f"引擎约能留出 {capacity} token 的 KV 缓存，放不下一个 {context} token 的请求：请把最大长度设小。",
+            f"The engine would keep room for about {capacity} tokens of KV cache, not enough for one "
+            f"request of {context} tokens: set the maximum length below it.",
+            f"引擎约能留出 {capacity} token 的 KV 缓存，放不下一个 {context} token 的请求：请把最大长度设小。"
+            "",
         )
     return w(
-        f"The engine would keep room for about {capacity} tokens of KV cache: {held} requests of {context} tokens at once.",
+        f"The engine would keep room for about {capacity} tokens of KV cache: {held} requests of {context} "
+        "tokens at once.",
         f"引擎约能留出 {capacity} token 的 KV 缓存：可同时容纳 {held} 个 {context} token 的请求。",
     )
 

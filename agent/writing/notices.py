@@ -32,4 +32,4 @@ def failure_text(language: str, reference: str) -> str:
     """The sentence shown when an answer could not be made; the log has the rest under the reference."""
     if language == "zh":
         return f"抱歉，这次没能得出回答，请换个说法再试一次（编号 {reference}）。"
-    return f"Sorry, I could not work out an answer this time; please try another wording (reference {reference})."
+    return f"Sorry, I could not work out an answer; please try another wording (reference {reference})."

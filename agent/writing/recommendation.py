@@ -19,8 +19,8 @@ TOLD_FIRST = frozenset({"budget_lasts_hours", "job_exceeds_budget"})
 # Reasons for which an option without a label is shown; the others are warnings about it.
 _STANDS_FOR = frozenset(
     {
-        "what_the_wish_costs", "wish_in_lower_precision", "budget_buys_smaller_load", "budget_buys_machine_only",
-        "without_limit",
+        "what_the_wish_costs", "wish_in_lower_precision", "budget_buys_smaller_load",
+        "budget_buys_machine_only", "without_limit",
     }
 )  # fmt: skip
 # Refusals that answer no question: nobody wants a type that is not sold or made for something else.
@@ -33,7 +33,7 @@ _LABELS = {
 
 
 def recommendation_sections(w: Words, found: Recommendation, findings: Findings) -> list[str]:
-    """The sections of a sizing answer, without assumptions, warnings and sources, which every answer shares."""
+    """The sections of a sizing answer, without assumptions, warnings and sources, which all answers share."""
     if not found.options:
         return _infeasible(w, found, findings)
     best = found.options[0]
@@ -158,13 +158,15 @@ def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
         text = w(
             f"In {w.precision(precision)} this load needs {carrying.gpus} × {carrying.gpu_model}: "
             f"{_machine(w, carrying)}",
-            f"用 {w.precision(precision)} 时同样的负载需要 {carrying.gpus} × {carrying.gpu_model}：{_machine(w, carrying)}",
+            f"用 {w.precision(precision)} 时同样的负载需要 {carrying.gpus} × {carrying.gpu_model}："
+            f"{_machine(w, carrying)}",
         )
         if part is not None:
             text += w(
-                f"; {part.gpus} ({_machine(w, part)}) hold the weights and only {part.max_concurrency} such requests "
-                "at once",
-                f"；{part.gpus} 张（{_machine(w, part)}）装得下权重，但同时只能放 {part.max_concurrency} 个这样的请求",
+                f"; {part.gpus} ({_machine(w, part)}) hold the weights and only {part.max_concurrency} such "
+                "requests at once",
+                f"；{part.gpus} 张（{_machine(w, part)}）装得下权重，但同时只能放 {part.max_concurrency} "
+                "个这样的请求",
             )
         lines.append(text + w(".", "。"))
     return lines
@@ -229,7 +231,7 @@ def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str
 
 
 def _rejected_section(w: Words, found: Recommendation, first: Sequence[str] = ()) -> str:
-    """Other precisions, then families that lost, with the reasons; types nobody would ask about are left out."""
+    """Other precisions, then families that lost, with the reasons; what nobody would ask is left out."""
     by_reason: dict[str, list[Rejected]] = {}
     for item in found.rejected:
         if item.reason.code not in _UNASKED:

@@ -46,10 +46,12 @@ def _serving(w: Words, report: ThroughputReport) -> str:
     single = w.num(report.single_stream_tokens_per_s)
     bound = w(*_BOUNDS[report.decode_bound])
     text = w(
-        f"**Speed.** About {total} tokens/s in all ({span}) with {report.concurrency} requests in flight; {each} per "
-        f"token, first token after {first}; one request alone {single} tokens/s. Decoding is bound by {bound}.",
-        f"**速度**：{report.concurrency} 个并发请求合计约 {total} tokens/s（{span}）；每个 token {each}，首 token {first}；"
-        f"单请求约 {single} tokens/s。解码瓶颈是{bound}。",
+        f"**Speed.** About {total} tokens/s in all ({span}) with {report.concurrency} requests in flight; "
+        f"{each} per "
+        f"token, first token after {first}; one request alone {single} tokens/s. Decoding is bound by "
+        f"{bound}.",
+        f"**速度**：{report.concurrency} 个并发请求合计约 {total} tokens/s（{span}）；每个 token {each}，首 "
+        f"token {first}；单请求约 {single} tokens/s。解码瓶颈是{bound}。",
     )
     if report.evidence == "estimate_only":
         text += w(
@@ -64,7 +66,8 @@ def _training(w: Words, report: TrainingTimeReport) -> str:
     span = w.span(report.tokens_per_s_per_gpu_low, report.tokens_per_s_per_gpu_high)
     mfu = f"{w.percent(report.mfu)} ({w.span(report.mfu_low * 100, report.mfu_high * 100)}%)"
     text = w(
-        f"**Speed.** About {rate} tokens/s per GPU ({span}), {w.num(report.tflops_per_gpu)} TFLOPS, MFU {mfu}",
+        f"**Speed.** About {rate} tokens/s per GPU ({span}), {w.num(report.tflops_per_gpu)} TFLOPS, MFU "
+        f"{mfu}",
         f"**速度**：每卡约 {rate} tokens/s（{span}），{w.num(report.tflops_per_gpu)} TFLOPS，MFU {mfu}",
     )
     if report.hours is None or report.hours_low is None or report.hours_high is None:

@@ -35,7 +35,8 @@ def _serving(w: Words, reports: list[ThroughputReport]) -> list[str]:
     one = w.num(first.single_stream_tokens_per_s)
     span = w.span(first.single_stream_tokens_per_s_low, first.single_stream_tokens_per_s_high)
     head = w(
-        f"**{model} in {w.precision(first.weight_precision)} on {cards}: about {one} tokens/s for one request** ({span})",
+        f"**{model} in {w.precision(first.weight_precision)} on {cards}: about {one} tokens/s for one "
+        f"request** ({span})",
         f"**{model}（{w.precision(first.weight_precision)}）在 {cards} 上单请求约 {one} tokens/s**（{span}）",
     )
     if first.concurrency > 1:

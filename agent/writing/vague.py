@@ -13,7 +13,10 @@ from tools.contracts.memory import MemoryReport
 from tools.contracts.training import TrainingMemoryReport
 
 _PARTS_ASKED = {
-    "task": ("the task (inference, fine-tuning, training, image or video generation, graphics)", "任务（推理、微调、训练、出图出视频、图形）"),
+    "task": (
+        "the task (inference, fine-tuning, training, image or video generation, graphics)",
+        "任务（推理、微调、训练、出图出视频、图形）",
+    ),
     "model": ("the model and its size", "模型和规模"),
     "load": ("how many requests at once and how long the texts are", "同时请求数和文本长度"),
     "budget": ("the budget and region", "预算和地域"),
@@ -23,9 +26,10 @@ _PARTS_ASKED = {
 def symptom_question(w: Words) -> str:
     """What a symptom without detail needs to be narrowed down."""
     return w(
-        "**To narrow this down:** send the output of `nvidia-smi`, the model and engine, the batch size, and what "
-        "you compare with. Meanwhile the checks that find the cause most often:",
-        "**为缩小范围**：请发来 `nvidia-smi` 输出、模型和引擎、批大小，以及对比的基准。先做这些最常见的检查：",
+        "**To narrow this down:** send the output of `nvidia-smi`, the model and engine, the batch size, "
+        "and what you compare with. Meanwhile the checks that find the cause most often:",
+        "**为缩小范围**：请发来 `nvidia-smi` 输出、模型和引擎、批大小，以及对比的基准。先做这些最常见的检查："
+        "",
     )
 
 
@@ -43,7 +47,8 @@ def vague_sections(w: Words, case: Case) -> list[str]:
         price = price_of(w, entry.price)
         sections.append(
             w(
-                f"A usual place to start: {entry.instance.instance_type} ({cards_of(w, entry.instance)}), {price}.",
+                f"A usual place to start: {entry.instance.instance_type} ({cards_of(w, entry.instance)}), "
+                f"{price}.",
                 f"常见的入门选择：{entry.instance.instance_type}（{cards_of(w, entry.instance)}），{price}。",
             )
         )

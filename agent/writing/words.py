@@ -103,7 +103,7 @@ class Words:
         return self(f"{text} {currency}", f"{text} 元" if currency == "CNY" else f"{text} {currency}")
 
     def price(self, amount: Number, unit: str = "hour", currency: str = "CNY") -> str:
-        """A price per unit: hourly prices as exact as the list (up to three decimals), longer ones rounded."""
+        """A price per unit: hourly ones as exact as the list (up to three decimals), longer ones rounded."""
         decimals = 3 if unit == "hour" else 0 if float(amount) >= 100 else 2
         text = f"{float(amount):,.{decimals}f}"
         if decimals == 3 and text.endswith("0"):

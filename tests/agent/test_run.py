@@ -22,7 +22,8 @@ Turn = AIMessage | Exception | Callable[[Sequence[BaseMessage]], AIMessage]
 
 
 class ScriptedModel(BaseChatModel):
-    """A chat model that plays a list of turns and records what it was asked. Each call takes the next turn: a message, an exception to raise, or a function of the messages."""
+    """A chat model that plays a list of turns and records what it was asked. Each call takes the next turn: a
+    message, an exception to raise, or a function of the messages; the last one is repeated."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
