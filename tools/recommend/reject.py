@@ -22,7 +22,7 @@ def rejected(
     """One line per family that is in no option: its best try and the reason. Named families come first."""
     shown = {candidate.instance.family for candidate in chosen}
     lines: dict[str, Rejected] = {}
-    for candidate in sorted(found.candidates, key=lambda c: (not c.within_limits, c.rung, c.cost, -c.speed)):
+    for candidate in sorted(found.candidates, key=_best_try):
         row = candidate.instance
         reason = _lost(candidate, chosen, limits)
         _add(lines, shown, row.family, row.gpu_model, row.instance_type, reason)
@@ -37,6 +37,18 @@ def rejected(
             _add(lines, shown, row.family, row.gpu_model, row.instance_type, item.reason)
     ordered = sorted(lines.values(), key=lambda line: line.family not in limits.families)
     return tuple(ordered[:_MOST])
+
+
+def _best_try(candidate: Candidate) -> tuple[bool, int, float, int, float]:
+    """Order of a family's candidates: the smallest machine stands for a family without prices."""
+    unpriced_gpus = 0 if candidate.priced else candidate.gpus
+    return (
+        not candidate.within_limits,
+        candidate.rung,
+        float(candidate.cost),
+        unpriced_gpus,
+        -candidate.speed,
+    )
 
 
 def _add(
