@@ -25,7 +25,7 @@ _COUNT_AFTER = re.compile(
     r"s?\s*(?:-?class)?\s*(?:[x*]\s?(\d{1,4})(?![\d.]|\s*(?:元|块钱|gb?\b))"
     r"|(?:显卡|gpu)?\s*(\d{1,4})\s*(?:张|卡|块(?!钱)|片)(?!\w{0,2}[a-z]\d))"
 )
-_MACHINES_BEFORE = re.compile(r"(?<![\d.])(\d{1,3})\s*(?:台|机|节点|nodes?\s(?:of|with)|x|\s)\s*$")
+_MACHINES_BEFORE = re.compile(r"(?<![\d.a-z])(\d{1,3})\s*(?:台|机|节点|nodes?\s(?:of|with)|x|\s)\s*$")
 _MACHINES = re.compile(
     r"(?<![\d.])(\d{1,4})\s*(?:台|机(?!房|器学习)|个?节点|nodes?|servers?|machines?|boxes)"
     r"|(?<![\d.])(\d{1,4})\s+(?:\d{1,2}\s*x\s*[a-z]+\d+[^,.;]{0,12}|\d+-gpu\s+)(?:nodes?|servers?|machines?)"

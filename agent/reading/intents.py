@@ -42,6 +42,7 @@ _ON_OFFER = re.compile(
     r"有.{0,12}(?:吗|么|没有|卖|货)|能(?:买|租|开)|(?:are|is) there|any(?![a-z])"
     r"|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)"
 )
+_ASKS_HOW = re.compile(r"怎么|如何|怎样|how (?:to|do|can)")
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
 _STORAGE_TOPICS = frozenset({"storage", "network", "checkpoint", "dataloader", "download"})
 # Topics that guides are about, whatever hardware is named beside them.
@@ -141,7 +142,7 @@ def weigh(text: str, seen: Seen) -> list[tuple[Intent, float]]:
         if pattern.search(text):
             weights[intent] = weights.get(intent, 0.0) + weight
     _by_work(weights, seen)
-    _by_subject(weights, seen)
+    _by_subject(weights, text, seen)
     _by_names(weights, text, seen)
     _by_premise(weights, text, seen)
     ranked = [(intent, weight) for intent, weight in weights.items() if weight >= 1]
@@ -176,9 +177,11 @@ def _by_work(weights: dict[Intent, float], seen: Seen) -> None:
         _add(weights, "memory", 3)
 
 
-def _by_subject(weights: dict[Intent, float], seen: Seen) -> None:
+def _by_subject(weights: dict[Intent, float], text: str, seen: Seen) -> None:
     """Storage, drivers, containers and quoted errors are matters of their own, whatever card is named."""
     faulty = "troubleshoot" in weights
+    if weights.get("troubleshoot", 0.0) >= 3 and not _ASKS_HOW.search(text):
+        _add(weights, "howto", -1.5, only_if_there=True)
     if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
         _add(weights, "troubleshoot", 4)
     if seen.topics & _STORAGE_TOPICS:
@@ -193,7 +196,7 @@ def _by_subject(weights: dict[Intent, float], seen: Seen) -> None:
 
 def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
     if seen.alternatives:
-        _add(weights, "compare", 3)
+        _add(weights, "compare", 4.5 if seen.model else 3)
     elif seen.gpus >= 2 or seen.instances >= 2:
         _add(weights, "compare", 1, only_if_there=True)
     elif seen.gpus + seen.instances <= 1:
@@ -219,6 +222,7 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "troubleshoot", -2, only_if_there=True)
     if seen.regions >= 2:
         _add(weights, "region", 1, only_if_there=True)
+        _add(weights, "cost", 1.5 if seen.hardware else 0, only_if_there=True)
     if seen.regions and seen.hardware and _ON_OFFER.search(text):
         _add(weights, "region", 2.5)
     if "multi_node" in seen.topics and not seen.model:

@@ -151,6 +151,15 @@ def _take(words: Words, patterns: Patterns) -> re.Match[str] | None:
     return None
 
 
+def _take_earliest(words: Words, patterns: Patterns) -> re.Match[str] | None:
+    """ "4096 输入 1024 输出": the number before its name is the first to begin, and so the one meant."""
+    matches = [match for pattern in patterns if (match := pattern.search(words.free))]
+    first = min(matches, key=lambda match: match.start(), default=None)
+    if first:
+        words.take(*first.span())
+    return first
+
+
 def _found(words: Words, field: str, value: Value, match: re.Match[str], sure: float = 0.9) -> Found:
     """A vague number ("几十个") is read at a middle value, with less confidence."""
     text = words.said(*match.span())
@@ -189,7 +198,7 @@ def _latencies(words: Words) -> list[Found]:
 def _lengths(words: Words, training: bool) -> list[Found]:
     found: list[Found] = []
     for field, patterns in (("input_tokens", _INPUT), ("output_tokens", _OUTPUT)):
-        if match := _take(words, patterns):
+        if match := _take_earliest(words, patterns):
             found.append(_found(words, field, tokens(match["n"], match["scale"]), match))
     match = _take(words, (*_SEQUENCE, *_CONTEXT) if training else _CONTEXT)
     if match:

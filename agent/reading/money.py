@@ -28,12 +28,13 @@ _FILLER = (
     r"(?:\s|is|of|:|=|大概|大约|约|只有|有|在|不超过|最多|控制在|就|给|到|at|about|around|max|limit|翻到|提到"
     r"|改成|变成|每个?(?:小时|天|月|年)|一个?月|每){0,6}"
 )
+_FROM = rf"(?:{NUM}\s*(?:{SCALE})?\s*(?:-|~|到|至|to)\s*)?"  # of a range the upper end counts
 _NO_MONEY = r"(?!\s*(?:ms|s\b|sec|秒|g\b|gb|tokens?|[x*张块卡台%]|gpus?|个?(?:小时|天|月))(?![a-z/]))"
 _BARE = tuple(
     re.compile(pattern)
     for pattern in (
         rf"(?:预算|budget|经费|ceiling|上限|封顶"
-        rf"|cap){_FILLER}(?P<low>{NUM})\s*(?P<scale>{SCALE})?{_NO_MONEY}",
+        rf"|cap){_FILLER}{_FROM}(?P<low>{NUM})\s*(?P<scale>{SCALE})?{_NO_MONEY}",
         rf"(?P<low>{NUM})\s*(?P<scale>{SCALE})?\s*[的年月]?\s*(?:预算|budget)",
         rf"(?P<low>{NUM})\s*(?P<scale>万|w|千|k)\s*(?=(?:/|每|1)\s*个?(?:月|年|mo|month|yr|year))",
     )

@@ -23,6 +23,7 @@ def number(text: str, scale: str | None = "") -> float:
 
 _DIGITS = {"零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "俩": 2, "三": 3, "四": 4, "五": 5, "六": 6,
            "七": 7, "八": 8, "九": 9}  # fmt: skip
+_NUMERALS = "零〇一二两三四五六七八九十百千万亿"
 _SMALL = {"十": 10, "百": 100, "千": 1000}
 _LARGE = {"万": 10_000, "亿": 100_000_000}
 # What a Chinese numeral must stand before to be a number; "一样", "千问", "万相" are words.
@@ -32,16 +33,16 @@ _UNIT = (
     r"|字|token|tokens|b(?![a-z])|g(?![a-z])|gb|对|核|线程|batch|qps|epoch|号|套|星期|礼拜|钟头|刀|美元"
     r"|美金|毛"
 )
+# "八千一个月" is eight thousand a month: the last 一 belongs to the span of time.
+_NEXT = r"(?:(?!一个?(?:月|年|天|小时|周))[零〇一二两三四五六七八九十百千万亿])"
 _CHINESE = re.compile(
-    rf"(?<!第)(?:(?P<range>[一二两三四五六七八九])(?=[二两三四五六七八九](?:个|张|块|台|人|天|卡|路|条|次))"
-    rf"|(?P<vague>几|十几|上)(?P<vague_scale>十|百|千|万)?(?P<vague_unit>(?=\s*(?:多|来)?\s*(?:{_UNIT}|并发"
-    rf"|请求)))"
-    rf"|(?P<number>[一二两俩三四五六七八九十百千][零〇一二两三四五六七八九十百千万亿]{{0,12}})"
-    rf"(?P<unit>(?=\s*(?:多|来|几)?\s*(?:{_UNIT})))"
-    rf"|(?P<bare>[一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]{{0,10}}[十百千万亿][二三四五六七八九]?)(?!问"
-    rf"|相|川|足|全|分)"
-    rf"|(?P<half>半)(?P<half_unit>(?=个?(?:天|日|月|年|小时|钟头)))"
-    rf"|(?P<pair>双|单)(?P<pair_unit>(?=\s*(?:卡|张|块|机|路|节点))))"
+    r"(?<!第)(?:"
+    r"(?P<range>[一二两三四五六七八九])(?=[二两三四五六七八九](?:个|张|块|台|人|天|卡|路|条|次))"
+    rf"|(?P<vague>十几|几|上)(?P<vague_scale>[十百千万])?(?=\s*[多来]?\s*(?:{_UNIT}|并发|请求))"
+    rf"|(?P<number>[一二两俩三四五六七八九十百千]{_NEXT}{{0,12}})(?=\s*[多来几]?\s*(?:{_UNIT}))"
+    rf"|(?P<bare>[一二两三四五六七八九十]{_NEXT}{{0,10}}[十百千万亿][二三四五六七八九]?)(?!问|相|川|足|全|分)"
+    r"|(?P<half>半)(?=个?(?:天|日|月|年|小时|钟头))"
+    r"|(?P<pair>双|单)(?=\s*(?:卡|张|块|机|路|节点)))"
 )
 
 
@@ -67,8 +68,9 @@ def chinese_number(text: str) -> int:
 def _chinese(match: re.Match[str]) -> str | None:
     digits = _chinese_digits(match)
     before = match.string[match.start() - 1 : match.start()]
-    # "4090一张" must not become "40901张".
-    return f" {digits}" if digits and before.isascii() and before.isalnum() else digits
+    # "4090一张" must not become "40901张", nor "八千一个月" 80001.
+    joined = before in _NUMERALS or (before.isascii() and before.isalnum())
+    return f" {digits}" if digits and before and joined else digits
 
 
 def _chinese_digits(match: re.Match[str]) -> str | None:
@@ -94,17 +96,17 @@ def _vague(word: str, scale: str | None) -> str | None:
 
 
 _ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+    "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
     " seventeen eighteen nineteen"
 ).split()
 _TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_VALUES = {word: value for value, word in enumerate(_ONES)} | {
+_VALUES = {word: value for value, word in enumerate(_ONES, start=1)} | {
     word: 10 * (value + 2) for value, word in enumerate(_TENS)
 }
 _MULTIPLES = {"hundred": 100, "thousand": 1000, "dozen": 12}
 _ENGLISH = re.compile(
     rf"(?<![a-z0-9-])(?:(?:a|an)\s+(?=(?:{'|'.join(_MULTIPLES)})\b))?"
-    rf"(?:{'|'.join([*_VALUES, *_MULTIPLES])})(?:[ -](?:{'|'.join([*_VALUES, *_MULTIPLES])}))*(?![a-z])"
+    rf"(?:{'|'.join([*_VALUES, *_MULTIPLES])})(?:[ -](?:{'|'.join([*_VALUES, *_MULTIPLES])}))*(?![a-z0-9])"
     r"|\ba\s+single\b|\ba\s+couple(?:\s+of)?\b|\ba\s+pair\s+of\b|\bdual(?=[ -])\b"
 )
 _ONE_OF = re.compile(

@@ -21,6 +21,8 @@ _GROUPS = {
     "phantom_instance": "instance", "family": "instance", "phantom_family": "instance",
     "unsized_model": "model", "unknown_model": "model", "unknown_gpu": "gpu",
 }  # fmt: skip
+# What the words for serving mean once the work is known to be training.
+_IN_TRAINING = {"context_tokens": "sequence_length", "batch": "micro_batch"}
 _SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
 
@@ -53,12 +55,15 @@ class State:
         self._models(turn, index, catalog)
         if "gpu_wanted" in turn.found and "gpu_count" not in turn.found:
             self.slots.pop("gpu_count", None)  # the count belonged to the card before
+        self._task(turn, index)
         for item in turn.found.values():
             if item.field not in OF_MODEL:
-                target = self.slots if item.field in SizingRequest.model_fields else self.beside
-                target[item.field] = slot_of(item, index)
+                name = (
+                    _IN_TRAINING.get(item.field, item.field) if self.value("task") in TRAINING else item.field
+                )
+                target = self.slots if name in SizingRequest.model_fields else self.beside
+                target[name] = slot_of(item, index)
         self._gpus(turn)
-        self._task(turn, index)
         self._precision(turn)
         self._places_and_purchase(turn, index)
         self._money(turn, index)
@@ -172,20 +177,24 @@ def slot_of(item: Found, index: int) -> Slot:
 
 
 def _sibling(model_id: str, params_b: float, catalog: Catalog) -> str:
-    """The model of the same family and kind in another size, or ""."""
+    """The model of the same family, or else of the same maker, in another size; "" without one."""
     known = name_index(catalog).by_id.get(model_id)
     if known is None:
         return ""
-    fitting = [
+    sized = [
         row
         for row in catalog.models
-        if (row.family, row.kind) == (known.family, known.kind)
+        if row.kind == known.kind
         and row.params_total_b
         and abs(row.params_total_b - params_b) <= max(0.8, 0.06 * params_b)
     ]
-    # Of "Qwen2.5-7B", "Qwen2.5-Coder-7B", "Qwen2.5-7B-1M" the one that is named as the known one.
-    fitting.sort(key=lambda row: row.model_id.count("-") != known.model_id.count("-"))
-    return fitting[0].model_id if fitting else ""
+    kin = [row for row in sized if row.family == known.family]
+    if kin:
+        # Of "Qwen2.5-7B", "Qwen2.5-Coder-7B", "Qwen2.5-7B-1M" the one that is named as the known one.
+        return min(kin, key=lambda row: row.model_id.count("-") != known.model_id.count("-")).model_id
+    maker = model_id.split("/")[0]
+    same_maker = [row for row in sized if row.model_id.split("/")[0] == maker]
+    return max(same_maker, key=lambda row: row.released).model_id if same_maker else ""
 
 
 def _valid(name: str, value: object) -> bool:
