@@ -168,7 +168,7 @@ class TrainingTask:
                     ),
                     instance_type=instance.instance_type,
                     nodes=machines,
-                    tokens=None if dataset is None else dataset * epochs,
+                    tokens=None if dataset is None else max(dataset * epochs, 1.0),
                     samples=request.dataset_samples,
                     epochs=request.epochs,
                 ),
