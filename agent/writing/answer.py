@@ -40,7 +40,8 @@ _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "pre
 _TOLD_FIRST = (
     "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd",
     "precision", "weight_precision", "method", "context_tokens", "concurrency", "input_tokens",
-    "output_tokens", "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism", "engine",
+    "output_tokens", "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism",
+    "engine",
 )  # fmt: skip
 
 
