@@ -240,6 +240,8 @@ _PORTABLE_GENERATIONS = {
     12.0: Kernels(0.86, 0.55, 0.584, attention=1.25),
 }
 _SUSTAINED = {"A10": 0.55, "A10G": 0.685, "L20": 0.848, "L4": 0.664, "T4": 0.656}
+# The same chip at the same memory bandwidth, sold under another name or with a slower NVLink.
+_SAME_CHIP = {"A10": "A10G", "A800-80GB": "A100-80GB", "H800": "H100", "GB200": "B200", "A10G": "A10"}
 COEFFICIENTS = Coefficients(
     engines=MappingProxyType({engine.name: engine for engine in _ENGINES}),
     tuned=MappingProxyType(_TUNED),
@@ -255,7 +257,7 @@ def kernels_of(card: str, capability: float, engine: Engine, fit: Coefficients =
     cards, levels = fit.tuned, fit.tuned_generations
     if engine.portable:
         cards, levels = fit.portable, fit.portable_generations
-    found = cards.get(card)
+    found = cards.get(card) or cards.get(_SAME_CHIP.get(card, ""))
     if found is not None:
         return found
     return levels[max((level for level in levels if level <= capability), default=min(levels))]

@@ -6,8 +6,8 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from tools.contracts.base import SourceRef
 from tools.contracts.throughput import Bound, ThroughputReport, ThroughputRequest
-from tools.throughput import ranges
 from tools.throughput.core import Load, serve_steps
+from tools.throughput.ranges import evidence_of, spreads_of
 from tools.throughput.resolve import Resolved, resolve
 
 FEW_SEQUENCES = 8  # with less KV room than this, throughput is sensitive to every assumption
@@ -30,19 +30,15 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
     together = float(max(1, inputs)) if concurrency == 1 else min(replica.chunk_tokens, inputs * concurrency)
     prefill_rate = together / replica.prompt_ms(together) * 1e3 * replica.plan.replicas
-    measured = replica.gpu.name in ranges.CALIBRATED_GPUS and not replica.gpu.derived
-    rate = ranges.RATE if measured else ranges.UNMEASURED_RATE
-    latency = ranges.LATENCY if measured else ranges.UNMEASURED_LATENCY
-    first = ranges.FIRST_TOKEN if measured else ranges.UNMEASURED_FIRST_TOKEN
-    total = speed.requests_per_s * (inputs + outputs)
+    spreads = spreads_of(replica, concurrency)
     figures = {
-        "output_tokens_per_s": (speed.requests_per_s * outputs, rate),
-        "total_tokens_per_s": (total, rate),
-        "requests_per_s": (speed.requests_per_s, rate),
-        "ttft_ms": (speed.ttft_ms, first),
-        "tpot_ms": (speed.tpot_ms, latency),
-        "single_stream_tokens_per_s": (1e3 / alone.tpot_ms, latency.inverse),
-        "prefill_tokens_per_s": (prefill_rate, first.inverse),
+        "output_tokens_per_s": (speed.requests_per_s * outputs, spreads.rate),
+        "total_tokens_per_s": (speed.requests_per_s * (inputs + outputs), spreads.rate),
+        "requests_per_s": (speed.requests_per_s, spreads.rate),
+        "ttft_ms": (speed.ttft_ms, spreads.first_token),
+        "tpot_ms": (speed.tpot_ms, spreads.step),
+        "single_stream_tokens_per_s": (1e3 / alone.tpot_ms, spreads.single),
+        "prefill_tokens_per_s": (prefill_rate, spreads.prefill),
     }
     values: dict[str, float] = {}
     for name, (value, spread) in figures.items():
@@ -67,7 +63,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         prefill_bound=_bound(speed.prefill.bound),
         decode_bound=_bound(speed.decode.bound),
         compute_precision=replica.scheme.computes_in,
-        evidence="calibrated" if measured else "estimate_only",
+        evidence=evidence_of(replica),
         assumptions=tuple(settled.notes.assumptions),
         warnings=tuple(settled.notes.warnings),
         sources=tuple(SourceRef(title=title, as_of=as_of) for title, as_of in settled.source_titles),

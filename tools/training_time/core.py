@@ -7,33 +7,22 @@ from dataclasses import dataclass
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link
 from tools.throughput.model_shape import ModelShape
+from tools.training_time.coefficients import TRAINING, Framework, TrainingCoefficients
 from tools.training_time.parallelism import TrainingPlan
-
-# Share of the dense peak that large matrices of training reach: first values, by tensor-core generation
-# (calibration notes, section 6: A100 0.55-0.62, H100 0.40-0.55, B200 0.36-0.45; FP8 against its own peak).
-SHARE_OF_PEAK = {7.0: 0.45, 7.5: 0.40, 8.0: 0.68, 8.6: 0.55, 8.9: 0.55, 9.0: 0.50, 10.0: 0.45, 12.0: 0.45}
-FP8_SHARE = 0.75  # of the bf16 share, against the twice higher peak
-HALF_EFFICIENCY_HIDDEN = 350.0  # width per GPU at which matrices reach half of the final share
-ATTENTION_SHARE = 0.7  # of the linear layers' share
-OVERLAP = 0.7  # of weight-shard traffic hidden behind arithmetic
-OPTIMIZER_BYTES = (
-    26.0  # moved per trainable parameter by an Adam step: 16-bit weight and gradient, fp32 states
-)
-DEQUANT_SLOWDOWN = 0.80  # of LoRA speed that 4-bit bases reach
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
     """One training job; `trainable` is the share of parameters that get gradients of their own."""
 
-    method: str
+    frozen: bool  # base weights get no gradient (LoRA, QLoRA)
+    quantized_base: bool
     sequence: int
     micro_batch: int
     micro_batches: int  # per optimizer step and data-parallel rank
     recompute: bool
     trainable: float
     fp8: bool
-    quantized_base: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,79 +39,111 @@ class TrainingSpeed:
 
 def model_flops_per_token(model: ModelShape, sequence: int, frozen: bool) -> float:
     """Forward and backward operations of one token, recomputation not counted: 6 per parameter (4 when
-    weights are frozen and get no gradient), and three times the causal attention of the forward pass."""
+    weights are frozen and get no gradient of their own), and three times the causal attention of the
+    forward pass (PaLM, appendix B, with the causal half)."""
     passes = 2.0 if frozen else 3.0
-    return 2.0 * passes * model.active_params + 3.0 * model.attention_flops * sequence / 2
+    return 2.0 * passes * model.active_params + 3.0 * _attention_flops(model, sequence)
 
 
-def share_of_peak(gpu: GpuShape, model: ModelShape, tensor: int) -> float:
-    """Share of the dense 16-bit peak of a card's linear layers, smaller for narrow or split matrices."""
-    known = max((level for level in SHARE_OF_PEAK if level <= gpu.capability), default=7.0)
-    width: float = model.hidden / tensor**0.5
-    return SHARE_OF_PEAK[known] * width / (width + HALF_EFFICIENCY_HIDDEN)
+def _attention_flops(model: ModelShape, sequence: int) -> float:
+    """Attention of the forward pass per token, which attends to half the sequence on average."""
+    attended = sequence / 2
+    inside = min(attended, model.window_tokens) if model.window_tokens else 0.0
+    return model.attention_flops * attended + model.window_flops * inside
 
 
 def train_speed(
-    model: ModelShape, gpu: GpuShape, plan: TrainingPlan, job: Job, inside: Link, between: Link
+    model: ModelShape,
+    gpu: GpuShape,
+    plan: TrainingPlan,
+    job: Job,
+    framework: Framework,
+    inside: Link,
+    between: Link,
+    fit: TrainingCoefficients = TRAINING,
 ) -> TrainingSpeed:
     """Speed of one GPU of a job. `inside` is the link in a machine, `between` that over machines."""
-    frozen = job.method in ("lora", "qlora")
-    flops = model_flops_per_token(model, job.sequence, frozen)
-    attention = 3.0 * model.attention_flops * job.sequence / 2
-    linear = flops - attention
-    extra = (2.0 * model.prefill_params + attention / 3) if job.recompute else 0.0
-    rate = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e12 * share_of_peak(gpu, model, plan.tensor)
-    linear_rate = rate * (2 * FP8_SHARE if job.fp8 and gpu.fp8_tflops else 1.0)
-    linear_rate *= DEQUANT_SLOWDOWN if job.quantized_base else 1.0
-    seconds = (linear + extra) / linear_rate + attention / (rate * ATTENTION_SHARE)
-    tokens_per_gpu = (
-        job.sequence * job.micro_batch * job.micro_batches / (plan.tensor * plan.pipeline * plan.context)
-    )
-    link = _communication_s(model, plan, job, inside, between) / tokens_per_gpu
-    link = max(0.0, link - OVERLAP * seconds) + 0.15 * link
-    split = _tensor_split_s(model, plan, inside, between)
-    optimizer = (
-        (OPTIMIZER_BYTES * model.total_params * job.trainable / (plan.tensor * plan.pipeline * plan.data))
-        / (gpu.bandwidth_gbs * 1e9)
-        / tokens_per_gpu
-    )
-    bubble = (plan.pipeline - 1) / (job.micro_batches * plan.virtual_stages) if plan.pipeline > 1 else 0.0
-    busy = seconds + split
-    total = busy * (1 + bubble) + link + optimizer
-    tokens = 1 / total
+    flops = model_flops_per_token(model, job.sequence, job.frozen)
+    attention = 3.0 * _attention_flops(model, job.sequence)
     peak = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e12
+    rate = peak * fit.share_of(gpu) * framework.share
+    width = model.hidden / plan.tensor**0.5
+    rate *= width / (width + fit.half_width)
+    linear_rate = rate
+    if job.fp8 and gpu.fp8_tflops:
+        linear_rate *= fit.fp8_gain
+    if job.quantized_base:
+        linear_rate *= fit.unpacking
+    dense, expert = _linear_flops(model, job.frozen, job.recompute)
+    seconds = dense / linear_rate
+    if expert:
+        part = model.expert_params / (3 * model.hidden)
+        seconds += expert / (linear_rate * fit.expert_share * part / (part + fit.expert_half_width))
+    recomputed = attention / 3 if job.recompute else 0.0
+    seconds += (attention + recomputed) / (rate * fit.attention)
+
+    tokens = job.sequence * job.micro_batch * job.micro_batches / (plan.tensor * plan.pipeline * plan.context)
+    traffic = _data_parallel_s(model, plan, job, inside, between) / tokens
+    traffic += _expert_s(model, plan, inside, between)
+    # Traffic hides behind arithmetic up to its length, less a part that always shows.
+    exposed = max(fit.exposed * traffic, traffic - (1.0 - fit.exposed) * seconds)
+    split = _tensor_s(model, plan, inside, between)
+    own = model.total_params / (plan.tensor * plan.pipeline)
+    update = fit.optimizer_bytes * own * job.trainable / plan.data / (gpu.bandwidth_gbs * 1e9) / tokens
+    if plan.offload:
+        update += fit.offload_bytes * own * job.trainable / plan.data / (gpu.pcie_gbs * 1e9) / tokens
+    busy = seconds + split
+    bubble = (plan.pipeline - 1) / (job.micro_batches * plan.virtual_stages) if plan.pipeline > 1 else 0.0
+    total = busy * (1.0 + bubble) + exposed + update + framework.step_ms / 1e3 / tokens
     return TrainingSpeed(
-        tokens,
-        tokens * flops / 1e12,
-        tokens * flops / peak,
-        seconds / total,
-        (link + split) / total,
-        busy * bubble / total,
+        tokens_per_s=1.0 / total,
+        tflops=flops / total / 1e12,
+        mfu=flops / total / peak,
+        compute_share=seconds / total,
+        communication_share=(exposed + split) / total,
+        bubble_share=busy * bubble / total,
     )
 
 
-def _communication_s(model: ModelShape, plan: TrainingPlan, job: Job, inside: Link, between: Link) -> float:
-    """Weight and gradient traffic of one optimizer step over data-parallel ranks, per GPU."""
-    weights = 2.0 * model.total_params / (plan.tensor * plan.pipeline)
+def _linear_flops(model: ModelShape, frozen: bool, recompute: bool) -> tuple[float, float]:
+    """Operations per token in dense matrices and in routed experts; recomputation is one more forward."""
+    passes = (2.0 if frozen else 3.0) + (1.0 if recompute else 0.0)
+    expert = model.moe_layers * model.top_k * model.expert_params
+    return 2.0 * passes * (model.active_params - expert), 2.0 * passes * expert
+
+
+def _data_parallel_s(model: ModelShape, plan: TrainingPlan, job: Job, inside: Link, between: Link) -> float:
+    """Weight and gradient traffic of one optimizer step over data-parallel ranks, seconds of one GPU.
+
+    Gradients are reduced once; sharded weights are gathered for each forward and backward pass.
+    """
     if plan.data <= 1:
         return 0.0
-    link = (
-        between
-        if plan.nodes > 1 and plan.data > plan.gpus_per_node // (plan.tensor * plan.context)
-        else inside
-    )
+    weights = 2.0 * model.total_params / (plan.tensor * plan.pipeline)
     gradients = 2.0 * weights * job.trainable * (plan.data - 1) / plan.data
-    gathered = 0.0
-    if plan.shards > 1:
-        gathered = 2.0 * weights * job.micro_batches * (plan.shards - 1) / plan.shards
-    return (gradients + gathered) / (link.gbs * 1e9)
+    gathered = 2.0 * weights * job.micro_batches * (plan.shards - 1) / plan.shards
+    inner = plan.gpus_per_node // (plan.tensor * plan.context)
+    gather_link = between if plan.shards > max(1, inner) and plan.nodes > 1 else inside
+    reduce_link = between if plan.nodes > 1 else inside
+    return gathered / (gather_link.gbs * 1e9) + gradients / (reduce_link.gbs * 1e9)
 
 
-def _tensor_split_s(model: ModelShape, plan: TrainingPlan, inside: Link, between: Link) -> float:
-    """Activation traffic of tensor parallelism per token and GPU: eight passes of the hidden state per
-    layer, forward and backward, all-gather and reduce-scatter."""
+def _tensor_s(model: ModelShape, plan: TrainingPlan, inside: Link, between: Link) -> float:
+    """Activation traffic of tensor parallelism per token and GPU, seconds: eight passes of the hidden state
+    per layer (gather and scatter around attention and feed-forward, forward and backward)."""
     if plan.tensor <= 1:
         return 0.0
     link = inside if plan.tensor <= plan.gpus_per_node else between
-    payload = 8.0 * 2.0 * model.hidden * model.layers / plan.pipeline
-    return payload * (plan.tensor - 1) / plan.tensor / (link.gbs * 1e9) * plan.pipeline
+    payload = 8.0 * 2.0 * model.hidden * model.layers
+    return payload * (plan.tensor - 1) / plan.tensor / (link.gbs * 1e9)
+
+
+def _expert_s(model: ModelShape, plan: TrainingPlan, inside: Link, between: Link) -> float:
+    """Traffic of routed tokens per token and GPU, seconds: four exchanges per MoE layer, one copy for each
+    expert inside a machine, one for each machine over the network."""
+    if plan.expert <= 1 or not model.moe_layers:
+        return 0.0
+    machines = plan.expert * plan.tensor / plan.gpus_per_node
+    link, copies = (inside, model.top_k) if machines <= 1 else (between, min(model.top_k, machines - 1))
+    payload = 4.0 * 2.0 * model.hidden * copies * model.moe_layers
+    return payload * (plan.expert - 1) / plan.expert / (link.gbs * 1e9)

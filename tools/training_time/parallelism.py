@@ -1,4 +1,4 @@
-"""Parallel degrees of a training job, from fields and from text as people write it ("TP8 PP2", "zero3")."""
+"""Parallel plan of a training job: the degrees, and what decides traffic and bubble beside them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import re
 from dataclasses import dataclass
 
 from tools.contracts.training import TrainingTimeRequest
+from tools.training_memory.parallelism import Division, resolve_division
+
+# Words of speed tables that say nothing about degrees: schedules, sharding names, fields that do not apply.
+_NOISE = re.compile(
+    r"\b(1f1b|interleaved|asynchronous|async|full_shard|no_shard|vp\s*\d*(n/a)?|epn/a|pytorch|with|zero1=-1)\b"
+)
+_WORDS = ((r"\bshard_grad_op\b", "zero2"), (r"zero1=\d+", "zero1"), (r"data\+tensor\+pipeline", "zero1"))
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlan:
-    """Degrees of one job; `data` is what remains of the GPUs. `shards` GPUs hold one copy of the weights
-    between them (ZeRO-3, FSDP); 1 when every data-parallel rank holds them whole."""
+    """Degrees of one job. `shards` GPUs hold one copy of the weights between them (ZeRO-3, FSDP)."""
 
     gpus: int
     nodes: int
@@ -21,7 +27,6 @@ class TrainingPlan:
     expert: int = 1
     virtual_stages: int = 1
     shards: int = 1
-    zero_stage: int = 0
     offload: bool = False
 
     @property
@@ -33,53 +38,32 @@ class TrainingPlan:
         return max(1, self.gpus // self.nodes)
 
 
-def plan_of(request: TrainingTimeRequest, gpus: int, nodes: int) -> TrainingPlan:
-    """The plan of a request; degrees in fields win over those in the text."""
+def plan_of(request: TrainingTimeRequest, gpus: int, nodes: int, full: bool) -> TrainingPlan:
+    """The plan of a request; degrees in fields win over those in the text. Raises `InputError`."""
     text = request.parallelism.lower()
-    tensor = request.tensor_parallel or _degree(text, r"\btp\s*=?\s*(\d+)") or 1
-    pipeline = request.pipeline_parallel or _degree(text, r"\bpp\s*=?\s*(\d+)") or 1
-    context = request.context_parallel or _degree(text, r"\bcp\s*=?\s*(\d+)") or 1
-    expert = request.expert_parallel or _degree(text, r"\bep\s*=?\s*(\d+)") or 1
-    stage = request.zero_stage
-    if stage is None:
-        stage = _stage(text, str(request.fsdp).lower())
-    data = max(1, gpus // (tensor * pipeline * context))
-    shards = 1
-    if stage == 3:
-        shards = _degree(text, r"\bfsdp\s*(\d+)") or data
-        if "hsdp" in text or "hybrid" in text:
-            shards = min(data, max(1, gpus // nodes))
+    virtual = re.search(r"\bvp\s*=?\s*(\d+)", text)
+    plain = _NOISE.sub(" ", text)
+    for pattern, word in _WORDS:
+        plain = re.sub(pattern, word, plain)
+    plain = re.sub(r"\s+", " ", plain).strip(" ,+")
+    division, count, _reason = resolve_division(request.model_copy(update={"parallelism": plain}), gpus, full)
     return TrainingPlan(
-        gpus=gpus,
+        gpus=count,
         nodes=nodes,
-        tensor=tensor,
-        pipeline=pipeline,
-        context=context,
-        expert=expert,
-        virtual_stages=_degree(text, r"\bvp\s*=?\s*(\d+)") or (2 if "interleaved" in text else 1),
-        shards=min(shards, data),
-        zero_stage=stage,
-        offload=_offloads(request.offload) or "offload" in text,
+        tensor=division.tensor,
+        pipeline=division.pipeline,
+        context=division.context,
+        expert=division.expert,
+        virtual_stages=int(virtual[1]) if virtual else 2 if "interleaved" in text else 1,
+        shards=_shards(division, text, count, nodes),
+        offload=division.offload_optimizer or division.offload_parameters,
     )
 
 
-def _degree(text: str, pattern: str) -> int | None:
-    found = re.search(pattern, text)
-    return int(found[1]) if found and int(found[1]) > 0 else None
-
-
-def _stage(text: str, fsdp: str) -> int:
-    found = re.search(r"zero[-_ ]?(?:stage)?[-_ ]?([0-3])", text)
-    if found:
-        return int(found[1])
-    if "shard_grad_op" in text or "grad_op" in fsdp:
-        return 2
-    if "fsdp" in text or "hsdp" in text or fsdp not in ("", "no", "none", "false", "no_shard"):
-        return 3
-    return 0
-
-
-def _offloads(value: str | bool) -> bool:
-    if isinstance(value, bool):
-        return value
-    return value.strip().lower() not in ("", "no", "none", "false", "off", "0")
+def _shards(division: Division, text: str, gpus: int, nodes: int) -> int:
+    """GPUs over which weights are sharded: with hybrid sharding those of one machine."""
+    if division.zero < 3 and "hsdp" not in text:
+        return 1
+    if "hsdp" in text or "hybrid" in text:
+        return min(division.shards, max(1, gpus // nodes))
+    return division.shards
