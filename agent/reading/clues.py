@@ -18,7 +18,7 @@ _QUOTED_ERROR = re.compile(
     r"|(?<![a-z0-9/.])(?:[a-z]{1,40}(?:error|exception|failed|notfound|denied)|err(?:no)?\s?\d{1,6}"
     r"|0x[0-9a-f]{4,16}|/dev/\w{1,20})(?![a-z])"
 )
-# An error's name as programs print it, by its capitals: "cudaErrorNotReady", "OperationDenied.NoStock".
+# An error's name as programs print it, by its capitals: "cudaErrorNotReady", "InvalidParameter".
 _ERROR_NAME = re.compile(
     r"(?<![A-Za-z])(?:[A-Za-z]{1,40}(?:Error|Exception|NotFound|Denied|Invalid|Unsupported|NotSupport"
     r"|Conflict|Failed)\w{0,40}|[A-Za-z][a-z]{1,20}(?:[A-Z][a-z]{1,20}){3,8}|[A-Z]{2,20}(?:_[A-Z]{1,20}){2,8})"

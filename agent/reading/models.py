@@ -158,7 +158,10 @@ def _names_in(text: str, names: Container[str]) -> Iterator[tuple[int, int, str]
 def _named(words: Words, index: NameIndex) -> list[tuple[int, Mention]]:
     text = words.free
     found: list[tuple[int, Mention]] = []
+    families = {start: end for start, end, _ in _names_in(text, index.stems)}
     for start, end, key in _names_in(text, index.names):
+        if families.get(start, 0) > end:  # "R1 蒸馏版的 14B" is no R1
+            continue
         around = text[max(0, start - 30) : start] + " " + text[end : end + 30]
         if key in _COMMON and not _MODEL_NEAR.search(around):
             continue

@@ -77,7 +77,7 @@ class State:
         unnamed = any(mention.kind in ("unsized_model", "unknown_model") for mention in turn.mentions)
         if params and not model and not unnamed and isinstance(known, str):
             sibling = _sibling(known, float(str(params.value)), catalog)
-            if sibling:  # "what about the 70b": the same family in another size
+            if sibling:  # "and the 32B?": the same family in another size
                 self.slots["model"] = Slot(value=sibling, confidence=0.8, turn=index, text=params.text)
                 return
         if model or params or unnamed:
@@ -155,7 +155,7 @@ class State:
         self.slots["budget"] = Slot(value=value, confidence=sure, turn=index, text=text)
 
     def _names(self, turn: Turn) -> None:
-        """Names of a kind replace the earlier ones of that kind: "what about an A10 then"."""
+        """Names of a kind replace the earlier ones of that kind: "and on an L20?"."""
         new = {_GROUPS.get(mention.kind, mention.kind) for mention in turn.mentions}
         new |= {"model"} if "params_b" in turn.found else set()
         kept = [mention for mention in self.mentions if _GROUPS.get(mention.kind, mention.kind) not in new]

@@ -33,7 +33,7 @@ def test_the_other_size_of_the_same_family(reader: Any) -> None:
 
 
 def test_another_card_drops_the_count_of_the_first(reader: Any) -> None:
-    request = reader("72B on 8xT4?", "what about an L20 then").request
+    request = reader("72B on 8xT4?", "and an L20?").request
     assert request.gpu_wanted == ("L20",)
     assert request.gpu_count is None
 
@@ -89,17 +89,17 @@ def test_answers_to_questions_complete_the_request(reader: Any) -> None:
 
 
 def test_an_out_of_memory_report_becomes_arithmetic_once_model_and_card_are_known(reader: Any) -> None:
-    assert reader("my vllm oom").intent == "troubleshoot"
-    assert reader("my vllm oom", "8xT4 72B").intent == "memory"
+    assert reader("sglang keeps going oom").intent == "troubleshoot"
+    assert reader("sglang keeps going oom", "4xT4, 32B").intent == "memory"
 
 
 def test_nothing_is_asked_twice(reader: Any) -> None:
-    assert reader("推荐个 gpu").clarify == "task_and_model"
-    assert reader("推荐个 gpu", "便宜点的就行").clarify == ""
+    assert reader("给我推荐显卡").clarify == "task_and_model"
+    assert reader("给我推荐显卡", "便宜点的就行").clarify == ""
 
 
 def test_the_answer_is_in_the_language_of_the_question(reader: Any) -> None:
-    assert reader("预算 $1000/month in Singapore region, 要跑 Llama3 8B API, always on").language == "zh"
+    assert reader("预算 $800/month, in Tokyo region, 想跑 Qwen3 8B 的 API, 24x7").language == "zh"
     assert reader("What does 按量付费 mean for a GPU instance?").language == "en"
-    assert reader("我要微调 72b", "lora").language == "zh"
-    assert reader("Can a T4 run Qwen2.5-7B?", "bf16").language == "en"
+    assert reader("想微调一个 32b", "qlora").language == "zh"
+    assert reader("Does a V100 run Qwen2.5-14B?", "fp16").language == "en"
