@@ -22,6 +22,7 @@ from knowledge.catalog import Catalog
 from knowledge.rows import Instance
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
+from tools.contracts.training import TrainingTimeReport
 
 _TARGETS = 3
 _MODELS = 3
@@ -46,7 +47,9 @@ def speed(case: Case) -> list[Call]:
     """Speed on each card named; without one, on what would be recommended."""
     reading, request = case.reading, case.reading.request
     name = (models(reading) or [""])[0]
-    if case.done or not (name or request.params_b):
+    if case.done:
+        return _cost_of_time(case)
+    if not (name or request.params_b):
         return []
     where = target(reading)[:_TARGETS]
     if where == [{}] or is_other(name, case.catalog, request.task):
@@ -56,6 +59,18 @@ def speed(case: Case) -> list[Call]:
     else:
         calls = [Call("estimate_throughput", speed_args(reading, name, place)) for place in where]
     return calls + [Call(*memory_call(reading, name, place, case.catalog), "main") for place in where]
+
+
+def _cost_of_time(case: Case) -> list[Call]:
+    """What a training whose hours are known costs on the smallest type with these GPUs."""
+    report = case.done.first(TrainingTimeReport)
+    if report is None or report.hours is None or "cost" not in case.reading.intents:
+        return []
+    types = cost_types(case.reading, case.catalog)[:1]
+    return [
+        Call("estimate_cost", {**cost_args(case.reading, item, "", None), "hours": round(report.hours, 1)})
+        for item in types
+    ]
 
 
 def cost(case: Case) -> list[Call]:

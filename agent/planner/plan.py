@@ -67,8 +67,14 @@ def further_intents(reading: Reading) -> list[Intent]:
 
 
 def _further(main: Intent, intent: Intent) -> Planner:
+    if main == "speed" and intent == "cost":
+        return _later  # a job's cost follows from its hours, which the speed planner waits for
     planners = {**_PLANNERS, **_BESIDE_CALCULATION} if main in _CALCULATED else _PLANNERS
     return planners[intent]
+
+
+def _later(_case: Case) -> list[Call]:
+    return []
 
 
 def _shared(reading: Reading) -> list[Call]:

@@ -317,6 +317,8 @@ def phantom_sections(w: Words, report: NameReport) -> list[str]:
         f"**{name} does not exist**: no Alibaba Cloud {kind} has this name.",
         f"**{name} 不存在**：阿里云没有这个{kind}。",
     )
+    if any(remark.code == "cpu_family" for remark in report.remarks):
+        return [w(f"**{name} has no GPU**: it is a CPU family.", f"**{name} 没有 GPU**：它是 CPU 规格族。")]
     lines = [
         remark_text(w, _worded(w, remark))
         for remark in report.remarks

@@ -51,7 +51,7 @@ def _shown(key: str, value: Scalar, w: Words) -> str:
     if isinstance(value, bool):
         return w("yes" if value else "no", "是" if value else "否")
     if isinstance(value, int | float):
-        if key.endswith("gib"):
+        if key.endswith(("gib", "gib_per_gpu")):
             return w.gib(value)
         if key.endswith("_ms"):
             return w.ms(value)

@@ -57,10 +57,11 @@ def _against(w: Words, report: AnyMemory) -> str:
             f"the {w.gib(allowed)} that the engine takes of {w.gib(usable)} usable on {report.gpu}",
             f"引擎可用的 {w.gib(allowed)}（{report.gpu} 可用 {w.gib(usable)}）",
         )
+    space = " " if limit[0].isascii() else ""
     if report.fits is False:
         return w(
             f", more than {limit}: it lacks {w.gib(abs(margin))}.",
-            f"，超过{limit}，差 {w.gib(abs(margin))}。",
+            f"，超过{space}{limit}，差 {w.gib(abs(margin))}。",
         )
     spare = w("tight, ", "偏紧，") if report.verdict == "tight" else ""
     return w(

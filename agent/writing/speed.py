@@ -76,8 +76,10 @@ def _training(w: Words, report: TrainingTimeReport) -> str:
             "；告诉我数据集的 token 数（或样本数与轮数）就能算出时长。",
         )
     tokens = w.big(report.tokens) if report.tokens else ""
-    hours = f"{w.hours(report.hours)}, {w.span(report.hours_low, report.hours_high)} h"
+    work = f"{report.tflops_per_gpu * 1e12 * report.gpu_count * report.hours * 3600:.2g}".replace("e+", "e")
+    rate = f"{report.gpu_count} × {w.num(report.tflops_per_gpu)} TFLOPS"
+    span = w.span(report.hours_low, report.hours_high)
     return text + w(
-        f"; {tokens} tokens take {hours} on {report.gpu_count} GPUs.",
-        f"；{report.gpu_count} 张卡跑完 {tokens} token 约 {hours}。",
+        f"; {tokens} tokens are {work} FLOP ÷ ({rate}) = {w.hours(report.hours)}, range {span} h.",
+        f"；{tokens} token 共 {work} FLOP ÷（{rate}）= {w.hours(report.hours)}，区间 {span} 小时。",
     )
