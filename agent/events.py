@@ -9,7 +9,7 @@ from agent.reading.types import Language, Reading
 from tools.contracts.base import SourceRef
 from tools.contracts.sizing import Recommendation
 
-NoticeCode = Literal["model_failed", "model_ungrounded", "model_timeout", "model_paused"]
+NoticeCode = Literal["model_failed", "model_ungrounded", "model_timeout", "model_paused", "input_cut"]
 
 
 @dataclass(frozen=True)

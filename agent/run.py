@@ -88,6 +88,8 @@ class Advisor:
         try:
             turns = turns_of(messages)
             run.reading = read(user_texts(turns), self._catalog)
+            if turns and turns[-1].cut:
+                yield run.notice("input_cut")
             talk = messages_of(turns)
             talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": run.reading})
             async for event in self._answer(run, talk):

@@ -15,6 +15,10 @@ _NOTICES = {
         "The language model stated facts that the calculations do not show; this is the built-in answer.",
         "语言模型给出了计算结果中没有的事实，已改用内置回答。",
     ),
+    "input_cut": (
+        "Your message is very long: its beginning and its end were read.",
+        "你的消息很长，只读取了开头和结尾。",
+    ),
     "model_paused": (
         "The language model has failed several times and is paused; this is the built-in answer.",
         "语言模型连续失败，暂时停用，以下是内置回答。",

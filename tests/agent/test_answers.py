@@ -154,6 +154,7 @@ def test_markup_of_a_question_is_never_shown_again(advisor: Advisor) -> None:
 def test_a_hundred_kilobytes_are_answered(advisor: Advisor) -> None:
     result = answer(advisor, "Qwen2.5-7B on A10? " + "x " * 50_000)
     assert result.text
+    assert [notice.code for notice in result.notices] == ["input_cut"]
 
 
 def test_an_unknown_model_is_an_error_with_near_names_not_a_default(advisor: Advisor) -> None:
