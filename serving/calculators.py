@@ -40,7 +40,7 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
         "budget": {"amount": 100, "currency": "CNY", "period": "hour"},
     },
     "compare-log": {
-        "log": "INFO 09-12 10:11:12 [gpu_worker.py:298] Available KV cache memory: 6.51 GiB",
+        "text": "INFO 09-12 10:11:12 [gpu_worker.py:298] Available KV cache memory: 6.51 GiB",
         "model": "llama3-8b",
         "gpu": "A10",
     },

@@ -18,6 +18,8 @@ from serving.problems import Refused, refusals
 from serving.replies import ChatReply, chat_reply, event_data, event_name
 
 HEARTBEAT_S = 15.0  # a comment line, so that no proxy takes a working stream for a dead one
+# One server-sent event, as OpenAPI 3.2 describes a stream's items.
+EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 STREAM_HEADERS = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 _EXAMPLES: dict[str, Any] = {
     "English": {"messages": [{"role": "user", "content": "Llama-3-70B inference under 50 CNY per hour"}]},
@@ -83,7 +85,7 @@ def chat_routes(desk: Desk) -> APIRouter:
         responses={
             200: {
                 "description": "The answer; with `stream` the events, the last one `answer` or `failed`",
-                "content": {"text/event-stream": {"schema": {"type": "string"}, "example": _STREAM_EXAMPLE}},
+                "content": {"text/event-stream": {"schema": EVENT, "example": _STREAM_EXAMPLE}},
             },
             **refusals(),
         },

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import Answer, Event, Failed, Token
 from knowledge.errors import InputError
-from serving.chat import STREAM_HEADERS, Calling, channel_of, end_of, with_heartbeat
+from serving.chat import EVENT, STREAM_HEADERS, Calling, channel_of, end_of, with_heartbeat
 from serving.desk import Desk
 from serving.problems import refusals
 from serving.replies import chat_reply
@@ -211,6 +211,6 @@ def _described() -> dict[str, Any]:
         "description": "OpenAI's form; `advice` holds the recommendation, sources, notices and the reading",
         "content": {
             "application/json": {"schema": {"type": "object"}, "example": example},
-            "text/event-stream": {"schema": {"type": "string"}},
+            "text/event-stream": {"schema": EVENT},
         },
     }
