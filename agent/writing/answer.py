@@ -9,9 +9,9 @@ from agent.reading.types import Reading
 from agent.steps import Case, Findings
 from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
-from agent.writing.facts import phantom_sections
 from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, remark_text
+from agent.writing.names import phantom_sections
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import small_answer
 from agent.writing.sources import sources_of, sources_section
@@ -30,9 +30,7 @@ _WARNING_REASONS = frozenset(
         "only_in_api", "no_rdma_between_machines", "legacy_type", "unknown_type",
     }
 )  # fmt: skip
-_SIDE = frozenset(
-    {"variant", "full_precision", "fewer_cards", "rent", "usual", "wish", "buys", "companion", "beside"}
-)
+_SIDE = frozenset({"variant", "rent", "usual", "buys", "companion", "beside"})
 _WARNINGS_SHOWN = 5
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}

@@ -8,7 +8,7 @@ from agent.guides import GuidesFound
 from agent.planner.plan import ASKED_WITH_SIZES, further_intents
 from agent.reading.types import Intent
 from agent.steps import Case
-from agent.writing import facts
+from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, latency_section
 from agent.writing.comparison import comparison_sections
 from agent.writing.cost import cost_sections, quote_lines
@@ -101,8 +101,7 @@ def _speed(w: Words, case: Case) -> list[str]:
 
 
 def _cost(w: Words, case: Case) -> list[str]:
-    reports = [step.artifact for step in case.done if step.call.purpose != "fewer_cards"]
-    costs = [report for report in reports if isinstance(report, CostReport)]
+    costs = case.done.all(CostReport)
     if not costs:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
@@ -145,7 +144,7 @@ def _region(w: Words, case: Case) -> list[str]:
 
 def _interconnect(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "links")
-    links = facts.link_sections(w, found) if found is not None else []
+    links = names.link_sections(w, found) if found is not None else []
     guide = case.done.first(GuidesFound)
     noted = guide_sections(w, guide, limit=2) if guide is not None else []
     return [*links, *_facts(w, case), *noted]
@@ -153,7 +152,7 @@ def _interconnect(w: Words, case: Case) -> list[str]:
 
 def _lookup(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "main")
-    listed = facts.find_sections(w, found) if found is not None else []
+    listed = names.find_sections(w, found) if found is not None else []
     return [*listed, *_facts(w, case), *_guide_note(case)]
 
 
@@ -185,7 +184,7 @@ def _fact(w: Words, artifact: object, purpose: str) -> list[str]:
     if isinstance(artifact, PrecisionReport):
         return facts.precision_sections(w, artifact)
     if isinstance(artifact, NameReport) and purpose != "phantom":
-        return facts.name_sections(w, artifact)
+        return names.name_sections(w, artifact)
     return []
 
 

@@ -1,19 +1,16 @@
-"""Look-ups in words: instance types, families, GPUs, models, precisions; names taken apart; types found."""
+"""Look-ups in words: instance types, families, GPUs, models and precisions."""
 
 from __future__ import annotations
 
-from agent.writing.glossary import entries, remark_text
+from agent.writing.glossary import entries
 from agent.writing.words import Words, bullets, table
 from knowledge.rows import Family, Gpu, Instance
-from tools.contracts.base import Remark
 from tools.contracts.cost import PriceShown
 from tools.contracts.lookup import (
     FamilyReport,
-    FindReport,
     GpuReport,
     InstanceReport,
     ModelReport,
-    NameReport,
     PrecisionReport,
 )
 
@@ -290,102 +287,3 @@ def precision_sections(w: Words, report: PrecisionReport) -> list[str]:
         if names:
             lines.append(w(f"{english}: ", f"{chinese}：") + w.listed(names))
     return [f"**{w.precision(row.name)}**{size}", bullets(lines)]
-
-
-def name_sections(w: Words, report: NameReport) -> list[str]:
-    """A name taken apart; a phantom is said not to exist, with the near names."""
-    if not report.exists and report.size:
-        return phantom_sections(w, report)
-    lines = [remark_text(w, _worded(w, remark)) for remark in report.remarks]
-    name = report.instance_type if report.exists else report.given
-    facts = []
-    if report.family:
-        facts.append(w(f"family {report.family}", f"规格族 {report.family}"))
-    if report.vcpu is not None:
-        facts.append(f"{report.vcpu} vCPU")
-    if report.gpus is not None:
-        facts.append(w(f"{report.gpus:g} GPUs", f"{report.gpus:g} 张 GPU"))
-    head = f"**{name}**" + (w(": ", "：") + w.listed(facts) if facts else "")
-    return [head, bullets(lines)]
-
-
-def phantom_sections(w: Words, report: NameReport) -> list[str]:
-    """A type or family that does not exist, the names near it, and why the name is wrong."""
-    name = report.instance_type if report.size else report.given
-    kind = w("instance type", "实例规格") if report.size else w("instance family", "规格族")
-    head = w(
-        f"**{name} does not exist**: no Alibaba Cloud {kind} has this name.",
-        f"**{name} 不存在**：阿里云没有这个{kind}。",
-    )
-    if any(remark.code == "cpu_family" for remark in report.remarks):
-        return [w(f"**{name} has no GPU**: it is a CPU family.", f"**{name} 没有 GPU**：它是 CPU 规格族。")]
-    lines = [
-        remark_text(w, _worded(w, remark))
-        for remark in report.remarks
-        if remark.code
-        not in ("no_such_type", "no_such_family", "product_code_missing", "generation", "suffix_meaning")
-    ]
-    if report.suggestions:
-        lines.insert(0, w("Near names: ", "相近的规格：") + w.listed(report.suggestions))
-    return [head, bullets(lines)]
-
-
-def _worded(w: Words, remark: Remark) -> Remark:
-    """A remark whose fixed values are worded too."""
-    params = {
-        key: value_word(w, value) if isinstance(value, str) and key in ("meaning", "architecture") else value
-        for key, value in remark.params.items()
-    }
-    return Remark(code=remark.code, params=params)
-
-
-def find_sections(w: Words, report: FindReport) -> list[str]:
-    """Types that were found by their properties."""
-    if not report.found:
-        return [
-            w("No instance type in the catalog has all of these.", "目录里没有同时满足这些条件的实例规格。")
-        ]
-    rows = [
-        (
-            item.instance.instance_type,
-            cards_of(w, item.instance),
-            str(item.instance.vcpu),
-            f"{item.instance.memory_gib:g} GiB",
-            w.price(item.price.amount) if item.price else "–",
-        )
-        for item in report.found[:_TYPES_SHOWN]
-    ]
-    header = (
-        w("Instance type", "实例规格"), "GPU", "vCPU", w("Memory", "内存"),
-        w(f"Per hour, {report.region}", f"每小时（{report.region}）"),
-    )  # fmt: skip
-    head = w(f"{report.total} instance types have this.", f"共有 {report.total} 款实例规格符合。")
-    return [head, table(header, rows)]
-
-
-def link_sections(w: Words, report: FindReport) -> list[str]:
-    """Families found by their links, one line each: GPU and NVLink bandwidth."""
-    by_family: dict[str, Instance] = {}
-    for item in report.found:
-        by_family.setdefault(item.instance.family, item.instance)
-    rows = [
-        (
-            family,
-            row.gpu_model,
-            f"{row.nvlink_gbs_per_gpu:g} GB/s" if row.nvlink_gbs_per_gpu else value_word(w, row.interconnect),
-            f"{row.rdma_gbps:g} Gbit/s" if row.rdma_gbps else "–",
-        )
-        for family, row in by_family.items()
-    ]
-    header = (w("Family", "规格族"), "GPU", w("Between GPUs", "卡间互联"), "RDMA")
-    linked = w.listed(family for family, row in by_family.items() if row.interconnect == "nvlink")
-    remote = w.listed(family for family, row in by_family.items() if row.rdma_gbps)
-    head = (
-        w(f"**With NVLink between the GPUs: {linked}.**", f"**卡间有 NVLink 的规格族：{linked}。**")
-        if linked
-        else ""
-    )
-    if remote:
-        head += w(f" With RDMA between machines: {remote}.", f"机器间有 RDMA 的：{remote}。")
-    check = w("Confirm on the machine with `nvidia-smi topo -m`.", "到机器上用 `nvidia-smi topo -m` 确认。")
-    return [head, table(header, rows), check]
