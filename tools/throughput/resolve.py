@@ -150,11 +150,11 @@ def resolve_precision(
 ) -> Precision:
     """The weight precision: as asked, else as the name's tag says, else the model's own, else bf16."""
     if name:
-        found = catalog.precision(_plain_precision(name))
+        found = _plain_precision(name, catalog)
         if normal(name) in ("int4", "int8", "4bit", "8bit", "fp4"):
             notes.assume("weight_precision", found.name, "kernel_not_stated")
     elif tag:
-        found = catalog.precision(_plain_precision(tag))
+        found = _plain_precision(tag, catalog)
         notes.assume("weight_precision", found.name, "from_model_name")
     else:
         wanted = native.split(" ")[0].split(",")[0] if native else "bf16"
@@ -178,9 +178,19 @@ _PRECISION_WORDS = {
 }  # fmt: skip
 
 
-def _plain_precision(name: str) -> str:
-    """The catalog's word for a precision as measurement tables write it ("FP8 at load time")."""
-    return _PRECISION_WORDS.get(name.strip().lower(), name)
+def _plain_precision(name: str, catalog: Catalog) -> Precision:
+    """The precision of a name as measurement tables write it: "FP8 at load time", "BF16 decoder; ..."."""
+    written = _PRECISION_WORDS.get(name.strip().lower(), name)
+    try:
+        return catalog.precision(written)
+    except InputError:
+        for word in re.split(r"[\s;,/]+", written):
+            if re.search(r"\d", word):
+                try:
+                    return catalog.precision(word)
+                except InputError:
+                    continue
+        raise
 
 
 def resolve_kv(
