@@ -34,7 +34,8 @@ def test_a_second_wish_of_the_question_is_kept(reader: Any, text: str, main: str
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("给我推荐显卡", "task_and_model"), ("looking for a GPU machine", "task_and_model"), ("32b 得用几张卡", "task"),
+        ("给我推荐显卡", "task_and_model"), ("looking for a GPU machine", "task_and_model"),
+        ("32b 得用几张卡", "task"),
         ("deploy qwen2.5, which GPU?", "model_size"), ("我这卡慢死了", "symptom"),
         ("Ampere or Ada?", "workload"),
         ("部署 Llama-3-70B int4,用哪个实例", ""), ("A10 包月多少钱", ""), ("7B LoRA 微调要多大显存", ""),
