@@ -62,7 +62,7 @@ def _intent(
         return special, ()
     intent, others = choose_intent(turn, state, follow_up)
     if special == "injection":  # what is honestly asked beside it can still be answered
-        return special, tuple(item for item in (intent, *others) if item not in (*_OUTSIDE, "vague"))[:2]
+        return special, tuple(item for item in (intent, *others) if item not in _OUTSIDE)[:2]
     if intent not in _OUTSIDE:
         state.intent = intent
     return intent, others

@@ -28,6 +28,7 @@ _FAMILY_WORDS = re.compile(
     r"famil|系列|规格族|实例|机型|型号|instance|series|ecs|阿里云|alibaba|机器|gpu|弹性|渲染|render|gaming"
     r"|云游戏|graphics|图形"
 )
+_AMOUNT = re.compile(r"\s*(?:gb|g|tb|倍)(?![a-z])")
 _NOT_FAMILIES = {"h2o", "i18n", "u2", "c4", "h264", "h265", "f16", "f32", "f8", "f64", "f1", "r1", "c10d"}
 
 
@@ -73,21 +74,15 @@ def _looks_like_ecs(match: re.Match[str], catalog: Catalog) -> bool:
 
 def _families(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
     found: list[tuple[int, Mention]] = []
-    patterns = [_FAMILY]
-    if _FAMILY_WORDS.search(words.plain) or found:
-        patterns.append(_OTHER_FAMILY)
-    for pattern in patterns:
+    of_clouds = bool(_FAMILY_WORDS.search(words.plain))
+    for pattern in (_FAMILY, _OTHER_FAMILY) if of_clouds else (_FAMILY,):
         for match in pattern.finditer(words.free):
             family = match["family"]
-            if family in _NOT_FAMILIES or (pattern is _OTHER_FAMILY and _is_amount(words.free, match)):
+            if family in _NOT_FAMILIES or _AMOUNT.match(words.free, match.end()):
                 continue
             found.append((match.start(), _family(family, words.said(*match.span()), catalog)))
             words.take(*match.span())
     return found
-
-
-def _is_amount(text: str, match: re.Match[str]) -> bool:
-    return bool(re.match(r"\s*(?:gb|g|tb|倍)", text[match.end() :]))
 
 
 def _family(family: str, said: str, catalog: Catalog) -> Mention:

@@ -12,18 +12,25 @@ from agent.reading.words import Words
 from knowledge.catalog import Catalog
 
 # Areas wider than a region, as the regions that the name may mean.
-_AREAS = {
-    "内蒙古?|inner mongolia": ("cn-wulanchabu", "cn-huhehaote"),
-    "美国|(?<![a-z])(?:usa?|united states|america)(?![a-z$])": ("us-east-1", "us-west-1"),
-    "欧洲|(?<![a-z])europe(?![a-z])": ("eu-central-1", "eu-west-1"),
-    "东南亚|south-?east asia": ("ap-southeast-1", "ap-southeast-3", "ap-southeast-5"),
-    "华东": ("cn-hangzhou", "cn-shanghai"),
-    "华北": ("cn-beijing", "cn-zhangjiakou"),
-    "华南": ("cn-shenzhen", "cn-guangzhou"),
-    "西部|西南": ("cn-chengdu",),
-}
+_AREAS = tuple(
+    (re.compile(pattern), regions)
+    for pattern, regions in (
+        (r"内蒙古?|inner mongolia", ("cn-wulanchabu", "cn-huhehaote")),
+        (
+            r"美国|(?<![a-z])(?:usa|united states|america|the us|us regions?)(?![a-z])",
+            ("us-east-1", "us-west-1"),
+        ),
+        (r"欧洲|(?<![a-z])europe(?![a-z])", ("eu-central-1", "eu-west-1")),
+        (r"东南亚|south-?east asia", ("ap-southeast-1", "ap-southeast-3", "ap-southeast-5")),
+        (r"华东", ("cn-hangzhou", "cn-shanghai")),
+        (r"华北", ("cn-beijing", "cn-zhangjiakou")),
+        (r"华南", ("cn-shenzhen", "cn-guangzhou")),
+        (r"西部|西南", ("cn-chengdu",)),
+    )
+)
 _SHORT = {"sg", "hk"}  # two letters are a region only beside a word of place
 _PLACE_NEAR = re.compile(r"region|zone|地域|区|in\s(?:sg|hk)|节点|机房|部署在|datacenter")
+_AFTER_PLACE_WORD = re.compile(r"(?:\b(?:in|region|at|from)\s|地域|region|在)\s*([a-z]{6,14})(?![a-z0-9])")
 _NOT_BEFORE = re.compile(r"(?:不要|不在|除了|避开|not in|except|outside(?: of)?)\s*$")
 
 
@@ -46,34 +53,26 @@ def find_regions(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
     found: list[tuple[int, Mention]] = []
     for match in pattern.finditer(words.free):
         near = words.plain[max(0, match.start() - 8) : match.end() + 8]
-        if match[0] in _SHORT and not _PLACE_NEAR.search(near):
-            continue
-        found.append(_mention(words, match, names[match[0]]))
-    for area, regions in _AREAS.items():
-        if wide := re.search(area, words.free):
-            found += [_mention(words, wide, region) for region in regions]
-    if not found:
-        found = _misspelt(words, names)
-    for start, mention in found:
-        end = start + len(mention.text)
-        words.take(start, min(end, len(words.free)))
-    return sorted(found, key=lambda item: item[0])
+        if match[0] not in _SHORT or _PLACE_NEAR.search(near):
+            found.append(_take(words, match.span(), names[match[0]]))
+    for area, regions in _AREAS:
+        if wide := area.search(words.free):
+            found += [_take(words, wide.span(), region) for region in regions]
+    return sorted(found or _misspelt(words, names), key=lambda item: item[0])
 
 
-def _mention(words: Words, match: re.Match[str], region: str) -> tuple[int, Mention]:
-    negated = bool(_NOT_BEFORE.search(words.plain[max(0, match.start() - 12) : match.start()]))
-    return match.start(), Mention(kind="region", text=words.said(*match.span()), name=region, negated=negated)
+def _take(words: Words, span: tuple[int, int], region: str) -> tuple[int, Mention]:
+    negated = bool(_NOT_BEFORE.search(words.plain[max(0, span[0] - 12) : span[0]]))
+    words.take(*span)
+    return span[0], Mention(kind="region", text=words.said(*span), name=region, negated=negated)
 
 
 def _misspelt(words: Words, names: dict[str, str]) -> list[tuple[int, Mention]]:
     """Long Latin names with one slip ("hangzou", "singapor"), beside a word of place only."""
     known = [name for name in names if name.isascii() and len(name) >= 7 and "-" not in name]
     found: list[tuple[int, Mention]] = []
-    for match in re.finditer(
-        r"(?:\b(?:in|region|at|from)\s|地域|region|在)\s*([a-z]{6,14})(?![a-z0-9])", words.free
-    ):
+    for match in _AFTER_PLACE_WORD.finditer(words.free):
         best = process.extractOne(match[1], known, scorer=fuzz.ratio, score_cutoff=86)
         if best:
-            name = Mention(kind="region", text=words.said(*match.span(1)), name=names[best[0]])
-            found.append((match.start(1), name))
+            found.append(_take(words, match.span(1), names[best[0]]))
     return found

@@ -16,7 +16,7 @@ from knowledge.catalog import shipped_catalog
 _WORDS = """
     千问2.5-72b A100 80G x8 张卡 每小时 50 元 $3/hr 万 w k 20 并发 8k上下文 ecs.gn7i-c16g1.4xlarge ¥ 不要 not
     <>{}[]()|*+?\\^$ 预算 budget 日活 个 人 in out tokens epoch lora fp8 int4 days 天 内 within 一二三 十百 半
-    TTFT ms 0.5 1e9 9999999999999999 - ~
+    TTFT ms 1,000 hours a month 每天 小时 0.5 1e9 9999999999999999 - ~
 """
 _PIECES = st.sampled_from([*_WORDS.split(), "\n", "\t"])
 

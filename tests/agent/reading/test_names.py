@@ -169,6 +169,11 @@ def test_a_region_is_found_in_both_languages(reader: Any, text: str, regions: tu
     assert reader(text).request.regions == regions
 
 
+def test_us_is_a_pronoun_before_it_is_a_country(reader: Any) -> None:
+    assert reader("can you help us with a 7B?").request.regions == ()
+    assert reader("A10 in the US").request.regions == ("us-east-1", "us-west-1")
+
+
 def test_several_models_are_all_mentioned_the_first_is_sized(reader: Any) -> None:
     reading = reader("qwen2.5-7b 和 bge-m3 装在同一台,显存多少")
     assert [mention.name for mention in reading.mentions] == ["Qwen/Qwen2.5-7B-Instruct", "BAAI/bge-m3"]

@@ -100,6 +100,8 @@ def test_a_count_of_cards_a_stated_price_or_a_time_is_no_budget(reader: Any, tex
         ("7B, 每天 8 小时", "hours_per_month", 243.2),
         ("7B, weekdays 9-18", "hours_per_month", 195.3),
         ("7B, always on", "hours_per_month", 730.0),
+        ("7B 周一到周五 9点到18点", "hours_per_month", 195.3),
+        ("7B for 1,000 hours", "hours", 1000.0),
         ("微调 7B 最便宜的方案", "objective", "cheapest"),
         ("A10 包月多少钱", "purchase", "subscription_1m"),
         ("a spot A10 for batch jobs", "purchase", "spot"),
