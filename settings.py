@@ -80,6 +80,11 @@ class Settings(BaseSettings):
         return self.database_url or f"sqlite:///{self.state_dir / 'desk.db'}"
 
     @property
+    def overlay_dir(self) -> Path:
+        """Where `python -m knowledge sync` and `add-model` keep what they add."""
+        return self.state_dir / "overlay"
+
+    @property
     def index_dir(self) -> Path:
         return self.state_dir / "index"
 

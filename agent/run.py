@@ -36,7 +36,7 @@ from agent.reading import read
 from agent.reading.types import Reading
 from agent.writing.notices import failure_text, notice_text
 from agent.writing.sources import sources_of
-from knowledge.catalog import Catalog, shipped_catalog
+from knowledge.catalog import Catalog, installed_catalog
 from settings import Settings
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
@@ -258,7 +258,7 @@ def pieces(text: str) -> list[str]:
 
 def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     """The advisor of the settings: shipped facts, the search index if any, the model if one is named."""
-    catalog = catalog or shipped_catalog()
+    catalog = catalog or installed_catalog(settings.overlay_dir)
     return Advisor(
         catalog,
         _searcher(settings, catalog),

@@ -9,10 +9,11 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from agent.events import Answer, Failed, ToolFinished
 from agent.reading import read
 from agent.run import Advisor, open_advisor
-from evals.stats import percentile
 from knowledge.catalog import Catalog, shipped_catalog
 from settings import Settings
 
@@ -92,7 +93,7 @@ def table(timings: Sequence[Timing]) -> str:
 
 
 def _ms(values: Sequence[float], share: float) -> float:
-    return 1000 * percentile(values, share)
+    return 1000 * float(np.percentile(values, 100 * share))
 
 
 def main(args: Sequence[str] = ()) -> int:

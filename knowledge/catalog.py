@@ -457,6 +457,6 @@ def shipped_catalog() -> Catalog:
 
 
 @cache
-def installed_catalog() -> Catalog:
+def installed_catalog(overlay: Path = DEFAULT_FOLDER) -> Catalog:
     """The shipped facts with what this installation added: live prices, stock, the user's own models."""
-    return Catalog(overlay=DEFAULT_FOLDER)
+    return Catalog(overlay=overlay)

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from agent.guides import GuideSearch
-from knowledge.catalog import shipped_catalog
+from knowledge.catalog import installed_catalog
 from serving.access.cors import SiteCors
 from serving.access.gatekeeper import AccessMiddleware, Gatekeeper
 from serving.access.login import login_routes
@@ -53,7 +53,7 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     """The application without the page. Raises `StoreDown` when the database cannot be opened."""
     store = open_store(settings.store_url)
     signer = open_signer(store, settings.secret_key.get_secret_value())
-    catalog = shipped_catalog()
+    catalog = installed_catalog(settings.overlay_dir)
     metrics = Metrics()
     places = settings.max_answers or (_PLACES_WITH_MODEL if settings.has_model else _PLACES_BUILTIN)
     gate = Gate(places, metrics)

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
 from agent.guides import GuideSearch
-from knowledge.catalog import Catalog, shipped_catalog
+from knowledge.catalog import Catalog, installed_catalog
 from knowledge.errors import AdvisorError
 from serving.gate import Gate
 from serving.metrics import Metrics
@@ -101,7 +101,7 @@ def run_on_stdio(settings: Settings) -> None:
     from serving.logs import set_up_logs
 
     set_up_logs(settings.log_format)
-    catalog = shipped_catalog()
+    catalog = installed_catalog(settings.overlay_dir)
     build_mcp(catalog, settings_searcher(settings, catalog), Gate(2, Metrics())).run(transport="stdio")
 
 
