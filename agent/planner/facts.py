@@ -32,6 +32,20 @@ def lookup(case: Case) -> list[Call]:
     return calls
 
 
+def named_only(case: Case) -> list[Call]:
+    """What the honest part of an injection asks for: facts, prices and sizes of what it names, no search."""
+    if case.done:
+        return []
+    request = case.reading.request
+    sized = request.model or request.params_b
+    named = {"model": request.model} if request.model else {"params_b": request.params_b}
+    sizes = [
+        Call("estimate_memory", {**named, "weight_precision": name}, "usual") for name in ("bf16", "awq-int4")
+    ]
+    cheapest = [Call("find_instances", {"limit": 3}, "main")] if request.budget is not None else []
+    return [*lookup(case), *_prices(case), *(sizes if sized else []), *cheapest]
+
+
 def known(case: Case) -> list[Call]:
     """What can be said of a question that nothing can be calculated for: its names, and the guide."""
     return lookup(case) + guides_only(case)

@@ -25,6 +25,7 @@ _PLANNERS: dict[Intent, Planner] = {
     "region": facts.region,
     "interconnect": facts.interconnect,
     "claim": facts.claim,
+    "injection": facts.named_only,
     "troubleshoot": facts.guides_only,
     "howto": facts.guides_only,
 }
@@ -36,7 +37,7 @@ _BESIDE_CALCULATION: dict[Intent, Planner] = {
     "naming": facts.guides_only,
 }
 _CALCULATED: frozenset[Intent] = frozenset({"size", "memory", "speed", "cost"})
-_SILENT: frozenset[Intent] = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
+_SILENT: frozenset[Intent] = frozenset({"greeting", "reset", "out_of_scope", "empty"})
 ASKED_WITH_SIZES = frozenset({"task", "task_and_model"})  # questions back that come with usual sizes
 _LIMIT = 16  # calls of one run; a question that names twenty things is answered for the first ones
 
@@ -48,7 +49,9 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
     case = Case(reading, done, catalog)
     calls = launch.kit(case) if launch.wants_kit(reading) else _PLANNERS[reading.intent](case)
     if not done:
-        calls = [*_shared(reading), *(calls or facts.known(case))]
+        if not calls and reading.intent != "injection":
+            calls = facts.known(case)
+        calls = [*_shared(reading), *calls]
         if reading.clarify in ASKED_WITH_SIZES:
             calls += sizing.usual_cases(case)
         for intent in further_intents(reading):
@@ -88,7 +91,7 @@ def _shared(reading: Reading) -> list[Call]:
         for mention in reading.mentions
         if mention.kind in ("phantom_instance", "phantom_family") and not mention.negated
     ]
-    if reading.search_query:
+    if reading.search_query and reading.intent != "injection":
         calls.append(Call("search_guides", {"query": reading.search_query, "language": reading.language}))
     return calls
 

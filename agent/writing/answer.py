@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from agent.guides import GuidesFound
 from agent.reading.types import Reading
 from agent.steps import Case, Findings
+from agent.writing.advice import advice_lines
 from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
 from agent.writing.faults import fault_section
@@ -22,7 +23,7 @@ from tools.contracts.lookup import NameReport
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import ClaimReport, Fault
 
-_SILENT = frozenset({"greeting", "reset", "out_of_scope", "injection", "empty"})
+_SILENT = frozenset({"greeting", "reset", "out_of_scope", "empty"})
 # Reasons of the first option that its buyer must know.
 _WARNING_REASONS = frozenset(
     {
@@ -31,7 +32,7 @@ _WARNING_REASONS = frozenset(
     }
 )  # fmt: skip
 _SIDE = frozenset({"variant", "rent", "usual", "buys", "companion", "beside"})
-_WARNINGS_SHOWN = 5
+_WARNINGS_SHOWN = 6
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
 # The assumptions that move an answer most; engine settings come after them.
@@ -49,14 +50,17 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     if reading.intent in _SILENT:
         return small_answer(w, reading)
     corrections = _corrections(w, reading, findings, catalog)
-    body = body_sections(w, Case(reading, findings, catalog))
-    if not body:
+    if reading.intent == "injection":
+        corrections.insert(0, small_answer(w, reading))
+    case = Case(reading, findings, catalog)
+    body = body_sections(w, case)
+    if not body and reading.intent != "injection":
         body = [fault_section(w, findings.all(Fault), failed=any(step.artifact is None for step in findings))]
     sections = [
         *corrections,
         *body,
         _assumptions(w, reading, findings),
-        _warnings(w, findings),
+        _warnings(w, findings, advice_lines(w, case)),
         _search_note(w, findings),
         _next_step(w, findings),
         sources_section(w, sources_of(step.artifact for step in findings)),
@@ -127,8 +131,9 @@ def _holds(assumption: Assumption, report: object) -> bool:
     return not assumption.field.endswith("precision") or used is None or used == assumption.value
 
 
-def _warnings(w: Words, findings: Findings) -> str:
-    found: dict[str, None] = {}
+def _warnings(w: Words, findings: Findings, advice: Sequence[str]) -> str:
+    """Advice first, then what the reports warn of."""
+    found: dict[str, None] = dict.fromkeys(advice)
     for report in _main_reports(findings):
         for remark in _remarks_of(report):
             if remark.code not in TOLD_FIRST:

@@ -16,7 +16,7 @@ from agent.writing.guides import guide_sections, short_answer
 from agent.writing.launch import launch_sections
 from agent.writing.memory_answer import companion_line, companions, memory_sections
 from agent.writing.recommendation import headline, recommendation_sections
-from agent.writing.speed_answer import speed_sections
+from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import symptom_question, vague_sections, which_model
 from agent.writing.words import Words, bullets
 from tools.contracts.cost import CostReport
@@ -31,6 +31,7 @@ from tools.contracts.lookup import (
     NameReport,
     PrecisionReport,
 )
+from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
 
@@ -97,7 +98,7 @@ def _speed(w: Words, case: Case) -> list[str]:
         return _size(w, case)
     report = case.done.first(ThroughputReport)
     latency = [latency_section(w, case.reading, report)] if report is not None else []
-    return [*latency, *speeds, *_guide_note(case)]
+    return [*latency, *speeds, bound_line(w, case), *_guide_note(case)]
 
 
 def _cost(w: Words, case: Case) -> list[str]:
@@ -167,6 +168,14 @@ def _claim(w: Words, case: Case) -> list[str]:
     return [*told, *costs, *noted]
 
 
+def _injection(w: Words, case: Case) -> list[str]:
+    """Facts and list prices of what was named; nothing of the attempt."""
+    sizes = vague_sections(w, case)[1:] if case.done.first(MemoryReport, "usual") is not None else []
+    found = case.done.first(FindReport, "main")
+    listed = names.find_sections(w, found) if found is not None else []
+    return [*_claim(w, case), *sizes, *listed]
+
+
 def _facts(w: Words, case: Case) -> list[str]:
     """Everything that was looked up, in the order of the question."""
     return [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)]
@@ -229,5 +238,6 @@ _BODIES: dict[Intent, Body] = {
     "troubleshoot": _guide,
     "howto": _guide,
     "claim": _claim,
+    "injection": _injection,
     "vague": vague_sections,
 }

@@ -28,6 +28,18 @@ def capacity_section(w: Words, reading: Reading) -> str:
 
 
 def _rate(w: Words, reading: Reading) -> str:
+    request = reading.request
+    if request.requests_per_second and request.output_tokens:
+        each = w.num(request.requests_per_second, 3)
+        out = w.count(request.requests_per_second * request.output_tokens)
+        text = w(
+            f"{each} requests/s × {request.output_tokens} = {out} output tokens/s",
+            f"每秒 {each} 请求 × {request.output_tokens} = 输出 {out} tokens/s",
+        )
+        if request.input_tokens:
+            into = w.count(request.requests_per_second * request.input_tokens)
+            text += w(f", {into} input tokens/s", f"，输入 {into} tokens/s")
+        return text
     if reading.streams and reading.fps:
         frames = w.num(reading.streams * reading.fps, 4)
         return w(

@@ -127,9 +127,10 @@ def _comparison_line(w: Words, reports: Sequence[CostReport]) -> str:
     high = max(priced, key=lambda report: report.hourly or 0)
     if high is not low and low.hourly and high.hourly:
         ratio = w.num(high.hourly / low.hourly, 3)
+        less = w.percent(1 - low.hourly / high.hourly)
         text += w(
-            f"; {w.price(high.hourly, 'hour', high.currency)} is {ratio} times that",
-            f"；最高 {w.price(high.hourly, 'hour', high.currency)}，是它的 {ratio} 倍",
+            f", {less} less than {w.price(high.hourly, 'hour', high.currency)}, which is {ratio} times that",
+            f"，比最高的 {w.price(high.hourly, 'hour', high.currency)}（{ratio} 倍）便宜 {less}",
         )
     return text + w(".", "。")
 

@@ -15,6 +15,7 @@ from tools.contracts.lookup import (
 )
 
 _TYPES_SHOWN = 12
+_GPU_TYPES_SHOWN = 5
 _REGIONS_SHOWN = 8
 
 
@@ -215,7 +216,13 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
                 f"官方文档写作 {gpu.name_in_docs}；通常认为是 {gpu.known_as}",
             )
         )
-    return [head, bullets(line for line in lines if line)]
+    sold = tuple(row for row in report.instances if row.status == "current" and row.whole_gpus)
+    shown = sorted(sold, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib))[:_GPU_TYPES_SHOWN]
+    return [
+        head,
+        bullets(line for line in lines if line),
+        *([_types_table(w, tuple(shown))] if shown else []),
+    ]
 
 
 def _rates_line(w: Words, gpu: Gpu) -> str:

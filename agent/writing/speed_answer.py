@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from agent.steps import Findings
+from agent.steps import Case, Findings
 from agent.writing.memory import memory_line
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, short_model, table
+from knowledge.errors import AdvisorError
 from tools.contracts.memory import MemoryReport
 from tools.contracts.throughput import ThroughputReport
 from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
@@ -20,6 +21,31 @@ def speed_sections(w: Words, findings: Findings) -> list[str]:
     if training:
         return [*_training(w, training), *_memory(w, findings)]
     return []
+
+
+def bound_line(w: Words, case: Case) -> str:
+    """The ceiling of one request: all weights are read from memory for each token. Dense models only."""
+    report, memory = case.done.first(ThroughputReport), case.done.first(MemoryReport)
+    model = case.catalog.find_model(report.model) if report is not None else None
+    if report is None or memory is None or (model is not None and model.num_experts):
+        return ""
+    try:
+        bandwidth = case.catalog.gpu(report.gpu).memory_bandwidth_gbs
+    except AdvisorError:
+        return ""
+    if not bandwidth:
+        return ""
+    weights_gb = memory.weights_gib * 2**30 / 1e9
+    bound = w.num(bandwidth * report.tensor_parallel / weights_gb)
+    cards = f"{report.tensor_parallel} × " if report.tensor_parallel > 1 else ""
+    return w(
+        f"**Ceiling for one request:** {cards}{w.num(bandwidth, 4)} GB/s ÷ {w.num(weights_gb)} GB of "
+        f"weights = {bound} "
+        "tokens/s; memory bandwidth, not TFLOPS, sets it, and 60 to 80% of it is normal.",
+        f"**单请求上限**：{cards}{w.num(bandwidth, 4)} GB/s ÷ 权重 {w.num(weights_gb)} GB = {bound} "
+        "tokens/s；"
+        "由显存带宽而不是 TFLOPS 决定，达到 60% 到 80% 属正常。",
+    )
 
 
 def _memory(w: Words, findings: Findings) -> list[str]:

@@ -57,7 +57,7 @@ def test_no_code_reaches_a_reader_unworded(part: int) -> None:
     assert codes - set(known) == set()
 
 
-@pytest.mark.parametrize("part", ["remarks", "reasons", "fields", "values"])
+@pytest.mark.parametrize("part", ["remarks", "reasons", "fields", "values", "advice"])
 def test_both_languages_are_there_and_take_the_same_figures(part: str) -> None:
     for code, entry in entries(part).items():
         assert entry["en"].strip(), code
