@@ -28,7 +28,13 @@ def main() -> None:
     app = build_app(settings)
     print(f"GPU sizing assistant: http://{settings.host}:{settings.port}", flush=True)  # noqa: T201
     uvicorn.run(
-        app, host=settings.host, port=settings.port, log_level="warning", timeout_graceful_shutdown=30
+        app,
+        host=settings.host,
+        port=settings.port,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,  # `TRUSTED_PROXIES` says whose word counts
+        timeout_graceful_shutdown=30,
     )
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 COOKIE = "gsa_session"
 _LIMITED = ("/api/v1/", "/v1/", "/mcp", "/login", "/gradio_api/queue/join", "/gradio_api/call")
+_SCHEMES = ("http", "https")
 _STATE_CHANGING = {"POST", "PUT", "PATCH", "DELETE"}
 
 
@@ -143,6 +144,8 @@ class AccessMiddleware:
         path = path_of(scope)
         needed = scope_of(path)
         caller, address = self._identify(scope, needed is None)
+        if address.by_proxy and (scheme := Headers(scope=scope).get("x-forwarded-proto", "")) in _SCHEMES:
+            scope["scheme"] = scheme
         if needed is not None and caller is None:
             raise Refused(
                 401,

