@@ -12,6 +12,8 @@ _NAMED = 4  # look-ups of one question
 _COMPARED = 4
 _LINKED_TYPES = 60
 
+_ALL_TYPES = 300
+
 
 def lookup(case: Case) -> list[Call]:
     """What each thing named is; a GPU with a number of cards is searched for by these properties."""
@@ -119,7 +121,10 @@ def interconnect(case: Case) -> list[Call]:
     if case.done:
         return []
     link: dict[str, Any] = {"rdma": True} if "rdma" in case.reading.topics else {"nvlink": True}
-    linked = [Call("find_instances", {**link, "limit": _LINKED_TYPES}, "links")]
+    linked = [
+        Call("find_instances", {**link, "limit": _LINKED_TYPES}, "links"),
+        Call("find_instances", {"nvlink": False, "limit": _ALL_TYPES}, "unlinked"),
+    ]
     return guides_only(case) + (lookup(case) or linked)
 
 

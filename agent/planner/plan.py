@@ -61,12 +61,18 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
 
 
 def further_intents(reading: Reading) -> list[Intent]:
-    """Intents answered beside the main one; a vague question is asked back first."""
-    if reading.intent == "vague":
+    """Intents answered beside the main one. A vague question is asked back first, an injection gets facts
+    alone, and there is nothing to size where neither work nor money was named."""
+    if reading.intent in ("vague", "injection"):
         return []
-    most = 1 if reading.intent in _CALCULATED else 2
-    known: list[Intent] = [item for item in reading.intents if item in _PLANNERS and item != "vague"]
-    return known[:most]
+    request = reading.request
+    sizable = request.model or request.params_b or request.budget or reading.intent in _CALCULATED
+    known: list[Intent] = [
+        item
+        for item in reading.intents
+        if item in _PLANNERS and item != "vague" and (item != "size" or sizable)
+    ]
+    return known[: 1 if reading.intent in _CALCULATED else 2]
 
 
 def _further(main: Intent, intent: Intent) -> Planner:

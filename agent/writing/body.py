@@ -9,7 +9,7 @@ from agent.planner.plan import ASKED_WITH_SIZES, further_intents
 from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts, names
-from agent.writing.capacity import capacity_section, latency_section
+from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections
 from agent.writing.cost import cost_sections, quote_lines
 from agent.writing.guides import guide_sections, short_answer
@@ -52,7 +52,8 @@ def body_sections(w: Words, case: Case) -> list[str]:
     kit = case.done.first(LaunchKit)
     if kit is not None:
         return [*_chosen(w, case), *launch_sections(w, kit)]
-    sections = [*_asked_back(w, case), *filter(None, [capacity_section(w, case.reading)])]
+    loads = [capacity_section(w, case.reading), compute_budget_section(w, case.reading, case.catalog)]
+    sections = [*_asked_back(w, case), *filter(None, loads)]
     for intent in (case.reading.intent, *further_intents(case.reading)):
         for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
@@ -145,9 +146,10 @@ def _region(w: Words, case: Case) -> list[str]:
 
 def _interconnect(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "links")
-    links = names.link_sections(w, found) if found is not None else []
+    unlinked = case.done.first(FindReport, "unlinked")
+    links = names.link_sections(w, found, unlinked) if found is not None else []
     guide = case.done.first(GuidesFound)
-    noted = guide_sections(w, guide, limit=2) if guide is not None else []
+    noted = guide_sections(w, guide, limit=1 if links else 3) if guide is not None else []
     return [*links, *_facts(w, case), *noted]
 
 

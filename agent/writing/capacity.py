@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from agent.reading.types import Reading
 from agent.writing.words import Words
+from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError
 from tools.contracts.throughput import ThroughputReport
 
 _DAY_HOURS = 24.0
+_USUAL_MFU = 0.4
+_TOKENS_PER_PARAMETER = 20
 _ITEMS = {
     "image": ("images", "张图"),
     "clip": ("clips", "段视频"),
@@ -43,8 +49,11 @@ def _rate(w: Words, reading: Reading) -> str:
     if reading.streams and reading.fps:
         frames = w.num(reading.streams * reading.fps, 4)
         return w(
-            f"{reading.streams} streams × {reading.fps:g} frames/s = {frames} frames/s",
-            f"{reading.streams} 路 × {reading.fps:g} 帧/秒 = {frames} 帧/秒",
+            f"{reading.streams} streams × {reading.fps:g} frames/s = {frames} frames/s; video decoding "
+            "(NVDEC), CPU and "
+            "network have to carry them too",
+            f"{reading.streams} 路 × {reading.fps:g} 帧/秒 = {frames} 帧/秒，视频解码（NVDEC）、CPU "
+            "和网络也要扛得住",
         )
     if not reading.items_per_day or not reading.item:
         return ""
@@ -61,6 +70,41 @@ def _rate(w: Words, reading: Reading) -> str:
     return w(
         f"{amount} {english} a day in {hours:g} h = {each} a second on average",
         f"每天 {amount} {chinese} ÷ {hours:g} 小时 = 平均每秒 {each}",
+    )
+
+
+def compute_budget_section(w: Words, reading: Reading, catalog: Catalog) -> str:
+    """What a given number of GPUs and hours can train when no model is named: C = 6 N D with D = 20 N, the
+    compute-optimal ratio of Hoffmann et al. (2022)."""
+    request = reading.request
+    hours, count = request.hours or reading.hours, request.gpu_count
+    if (
+        request.task != "pretrain"
+        or request.model
+        or request.params_b
+        or not (hours and count and request.gpu_wanted)
+    ):
+        return ""
+    try:
+        gpu = catalog.gpu(request.gpu_wanted[0])
+    except AdvisorError:
+        return ""
+    peak = gpu.bf16_tflops or gpu.fp16_tflops
+    if not peak:
+        return ""
+    work = count * hours * 3600 * peak * 1e12 * _USUAL_MFU
+    params_b = math.sqrt(work / (6 * _TOKENS_PER_PARAMETER)) / 1e9
+    tokens_b = _TOKENS_PER_PARAMETER * params_b
+    arithmetic = f"{count} × {hours:g} h × {w.num(peak)} TFLOPS × {w.percent(_USUAL_MFU)} MFU"
+    flop = f"{work:.2g}".replace("e+", "e")
+    return w(
+        f"**Compute budget.** {arithmetic} = about {flop} FLOP (MFU 30 to 50% is usual). With C = 6·N·D and "
+        f"{_TOKENS_PER_PARAMETER} tokens per parameter that trains about N = {w.num(params_b, 2)}B on D = "
+        f"{w.num(tokens_b, 2)}B tokens; a smaller model takes more tokens in proportion.",
+        f"**算力预算**：{arithmetic} ≈ {flop} FLOP（MFU 通常 30% 到 50%）。按 C = 6·N·D、每参数 "
+        f"{_TOKENS_PER_PARAMETER} "
+        f"token，约可训练 N = {w.num(params_b, 2)}B、D = {w.num(tokens_b, 2)}B token；模型更小则 token "
+        "按比例更多。",
     )
 
 

@@ -83,8 +83,8 @@ def find_sections(w: Words, report: FindReport) -> list[str]:
     return [head, table(header, rows)]
 
 
-def link_sections(w: Words, report: FindReport) -> list[str]:
-    """Families found by their links, one line each: GPU and NVLink bandwidth."""
+def link_sections(w: Words, report: FindReport, unlinked: FindReport | None) -> list[str]:
+    """Families found by their links, one line each: GPU and NVLink bandwidth; then those with PCIe only."""
     by_family: dict[str, Instance] = {}
     for item in report.found:
         by_family.setdefault(item.instance.family, item.instance)
@@ -107,5 +107,9 @@ def link_sections(w: Words, report: FindReport) -> list[str]:
     )
     if remote:
         head += w(f" With RDMA between machines: {remote}.", f"机器间有 RDMA 的：{remote}。")
+    others = [item.instance for item in unlinked.found] if unlinked is not None else []
+    pcie = dict.fromkeys(row.family for row in others if row.whole_gpus > 1 and row.interconnect == "pcie")
+    if pcie:
+        head += w(f" PCIe only: {w.listed(pcie)}.", f" 只有 PCIe 的：{w.listed(pcie)}。")
     check = w("Confirm on the machine with `nvidia-smi topo -m`.", "到机器上用 `nvidia-smi topo -m` 确认。")
     return [head, table(header, rows), check]

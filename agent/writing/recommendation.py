@@ -10,7 +10,8 @@ from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
-from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity
+from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity, SizingRequest
+from tools.contracts.training import TrainingTimeReport
 
 _REJECTED_SHOWN = 4
 _SLICED = ("vgn", "sgn")
@@ -39,7 +40,7 @@ def recommendation_sections(w: Words, found: Recommendation, findings: Findings)
     best = found.options[0]
     lasts = [remark_text(w, remark) for remark in found.warnings if remark.code in TOLD_FIRST]
     sections = [headline(w, best), *(f"**{text}**" for text in lasts), options_table(w, list(found.options))]
-    sections += [memory_line(w, best.memory), speed_line(w, best.speed)]
+    sections += [memory_line(w, best.memory), speed_line(w, best.speed), _deadline(w, found.request, best)]
     sections.append(_rejected_section(w, found, _ladder_lines(w, found)))
     moved = findings.first(Sensitivity)
     if moved is not None:
@@ -170,6 +171,18 @@ def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
             )
         lines.append(text + w(".", "。"))
     return lines
+
+
+def _deadline(w: Words, request: SizingRequest, option: Option) -> str:
+    """Whether the first option's hours hold the deadline."""
+    limit, speed = request.deadline_hours, option.speed
+    if limit is None or not isinstance(speed, TrainingTimeReport) or speed.hours is None:
+        return ""
+    held = w("held", "满足") if speed.hours <= limit else w("missed", "超期")
+    return w(
+        f"**Deadline.** {w.hours(limit)}: {held} with {w.hours(speed.hours)}.",
+        f"**期限**：{w.hours(limit)}，{held}（约 {w.hours(speed.hours)}）。",
+    )
 
 
 _CHANGES = {
