@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from agent.planner.calculations import cost_args, cost_types, smallest
-from agent.planner.requests import mentioned, models, speed_args
+from agent.planner.guides import guide_call
+from agent.planner.requests import memory_call, mentioned, models, speed_args
 from agent.steps import Call, Case
 
 _NAMED = 4  # look-ups of one question
 _COMPARED = 4
 _LINKED_TYPES = 60
-
 _ALL_TYPES = 300
 
 
@@ -81,20 +81,26 @@ def compare(case: Case) -> list[Call]:
         named = [mention.name for mention in mentioned(case.reading, kind)][:_COMPARED]
         if len(named) >= 2:
             calls = [Call("compare", {"names": named, "kind": kind})]
-            return calls + (_speeds(case, named) + _gpu_prices(case, named) if kind == "gpu" else [])
+            return calls + (_of_gpus(case, named) if kind == "gpu" else [])
     return lookup(case)
 
 
-def _speeds(case: Case, gpus: list[str]) -> list[Call]:
-    name = (models(case.reading) or [""])[0]
-    if not (name or case.reading.request.params_b):
-        return []
-    return [Call("estimate_throughput", speed_args(case.reading, name, {"gpu": gpu})) for gpu in gpus]
-
-
-def _gpu_prices(case: Case, gpus: list[str]) -> list[Call]:
-    types = [item for gpu in gpus for item in smallest(case.catalog.with_gpu(gpu, "current"), None)]
-    return [Call("estimate_cost", cost_args(case.reading, item, "", None), "beside") for item in types]
+def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:
+    """Speed of the model named on each card, its memory in training, and the smallest type of each."""
+    reading = case.reading
+    counts = {item.name: item.count for item in mentioned(reading, "gpu")}
+    places = [{"gpu": gpu, **({"gpu_count": count} if (count := counts.get(gpu)) else {})} for gpu in gpus]
+    name = (models(reading) or [""])[0]
+    calls = []
+    if name or reading.request.params_b:
+        calls += [Call("estimate_throughput", speed_args(reading, name, place)) for place in places]
+        calls += [Call(*memory_call(reading, name, place, case.catalog), "on_card") for place in places]
+    region = (reading.request.regions or ("",))[0]
+    types = [
+        item for gpu in gpus for item in smallest(case.catalog.with_gpu(gpu, "current"), counts.get(gpu))
+    ]
+    calls += [Call("estimate_cost", cost_args(reading, item, region, None), "beside") for item in types]
+    return calls
 
 
 def _prices(case: Case) -> list[Call]:
@@ -134,4 +140,4 @@ def guides_only(case: Case) -> list[Call]:
     query = reading.search_query or reading.question
     if case.done or not query:
         return []
-    return [Call("search_guides", {"query": query, "language": reading.language})]
+    return [guide_call(reading, query)]

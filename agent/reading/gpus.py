@@ -132,7 +132,9 @@ def find_gpus(words: Words, catalog: Catalog) -> list[GpuFound]:
         )
         said = words.said(match.start(), span.end)
         found.append(
-            GpuFound(match.start(), Mention(kind="gpu", text=said, name=name, negated=refused), count)
+            GpuFound(
+                match.start(), Mention(kind="gpu", text=said, name=name, negated=refused, count=count), count
+            )
         )
         words.take(span.start, span.end)
         last_end = span.end

@@ -49,6 +49,7 @@ class Mention(BaseModel):
     name: str  # canonical; for phantom_*, unknown_* and unsized_* (a model family without a size) the text
     negated: bool = False
     near: tuple[str, ...] = ()
+    count: int | None = None  # of a GPU, over all machines
 
 
 class Slot(BaseModel):

@@ -10,6 +10,7 @@ from agent.steps import Case, Findings
 from agent.writing.advice import advice_lines
 from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
+from agent.writing.expert import expert_section, expert_sources, fitting, lead_section
 from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, remark_text
 from agent.writing.names import phantom_sections
@@ -31,7 +32,9 @@ _WARNING_REASONS = frozenset(
         "only_in_api", "no_rdma_between_machines", "legacy_type", "unknown_type",
     }
 )  # fmt: skip
-_SIDE = frozenset({"variant", "rent", "usual", "buys", "companion", "beside"})
+_SIDE = frozenset(
+    {"variant", "rent", "usual", "buys", "companion", "beside", "on_card", "holds", "other_size"}
+)
 _WARNINGS_SHOWN = 6
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
@@ -56,14 +59,17 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     body = body_sections(w, case)
     if not body and reading.intent != "injection":
         body = [fault_section(w, findings.all(Fault), failed=any(step.artifact is None for step in findings))]
+    rows = fitting(case)
     sections = [
         *corrections,
+        lead_section(w, rows),
         *body,
+        expert_section(w, rows),
         _assumptions(w, reading, findings),
         _warnings(w, findings, advice_lines(w, case)),
         _search_note(w, findings),
         _next_step(w, findings),
-        sources_section(w, sources_of(step.artifact for step in findings)),
+        sources_section(w, (*expert_sources(rows), *sources_of(step.artifact for step in findings))),
     ]
     return "\n\n".join(section for section in sections if section)
 

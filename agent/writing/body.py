@@ -18,6 +18,7 @@ from agent.writing.memory_answer import companion_line, companions, memory_secti
 from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import symptom_question, vague_sections, which_model
+from agent.writing.verdict import card_memory_lines, unsold_lines, verdict_section
 from agent.writing.words import Words, bullets
 from tools.contracts.cost import CostReport
 from tools.contracts.launch import LaunchKit
@@ -125,7 +126,10 @@ def _compare(w: Words, case: Case) -> list[str]:
     quotes = quote_lines(w, case.done.all(CostReport, "beside"))
     speeds = case.done.all(ThroughputReport)
     compared = comparison_sections(w, report, speeds, case.reading.topics)
-    return [*compared, *quotes, *_guide_note(case)]
+    on_cards = card_memory_lines(w, case)
+    retired = unsold_lines(w, case, report) if report.kind == "gpu" else []
+    beside = [bullets([*on_cards, *retired])] if on_cards or retired else []
+    return [*compared, verdict_section(w, case, report), *beside, *quotes, *_guide_note(case)]
 
 
 def _region(w: Words, case: Case) -> list[str]:

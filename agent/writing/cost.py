@@ -70,7 +70,7 @@ def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
     lines = []
     for report in reports:
         if report.price is None:
-            near = nearest_price(w, report) or w("ask for a quote", "需询价")
+            near = nearest_price(w, report) or _elsewhere(w, report) or w("ask for a quote", "需询价")
             lines.append(
                 w(
                     f"No list price of {report.instance_type} in {report.region}: {near}",
@@ -80,6 +80,12 @@ def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
         else:
             lines.append(f"{report.instance_type}: {price_of(w, report.price)}")
     return [bullets(lines)] if lines else []
+
+
+def _elsewhere(w: Words, report: CostReport) -> str:
+    """The lowest list price of another region."""
+    low = next(iter(report.cheaper_regions), None)
+    return f"{low.region} {w.price(low.amount, low.unit, low.currency)} ({low.as_of})" if low else ""
 
 
 def _whole_term(w: Words, report: CostReport) -> str:
