@@ -14,6 +14,7 @@ from knowledge.load import DATA_DIR, load_rows
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
 from knowledge.own_models import MODELS_FOLDER, own_models
 from knowledge.rows import (
+    Advice,
     Availability,
     BillingRule,
     Claim,
@@ -99,6 +100,10 @@ class Catalog:
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         return load_rows(Claim, self._folder / "claims.csv")
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        return load_rows(Advice, self._folder / "advice.csv")
 
     @cached_property
     def compatibility(self) -> tuple[Compatibility, ...]:
@@ -205,8 +210,7 @@ class Catalog:
         key = normal_gpu(name)
         found = self._gpu_names.get(key)
         if found is None:
-            without_size = re.sub(r"(\d+)g(i?b)?$", r"\1gb", key)
-            found = self._gpu_names.get(without_size) or self._gpu_names.get(re.sub(r"\d+gb$", "", key))
+            found = self._sized_gpu(name)
         if found == "":
             raise NotKnown("gpu", name, f"{name!r} names no certain card")
         if found is None:
@@ -218,6 +222,18 @@ class Catalog:
         if key in _AMBIGUOUS_GPU:
             return gpu, f"{name} taken as {found}: the name is sold in more than one memory size"
         return gpu, ""
+
+    def _sized_gpu(self, name: str) -> str | None:
+        """A card named with its memory ("A10 24G"), or None where the card has another size."""
+        match = re.fullmatch(r"(.*\S?)[\s_\-(]+(\d+)\s*g(?:i?b)?\)?", name.strip().lower())
+        if match is None:
+            return None
+        found = self._gpu_names.get(normal_gpu(f"{match[1]} {match[2]}gb"))
+        if found is None:
+            found = self._gpu_names.get(normal_gpu(match[1]))
+            size = self._gpus_by_name[found].memory_gib if found else None
+            found = found if size is not None and abs(size - int(match[2])) <= 1 else None
+        return found
 
     @cached_property
     def _own_names(self) -> dict[str, str]:

@@ -80,6 +80,13 @@ def test_a10_is_not_a100(catalog: Catalog) -> None:
     assert catalog.gpu("A100").memory_gib == 80
 
 
+def test_a_card_named_with_a_wrong_size_is_no_card(catalog: Catalog) -> None:
+    assert catalog.gpu("A10 24G").gpu_model == "A10"
+    with pytest.raises(InputError) as error:
+        catalog.gpu("A10 64GB")
+    assert "A10" in error.value.suggestions
+
+
 def test_an_ambiguous_card_says_what_was_taken(catalog: Catalog) -> None:
     gpu, note = catalog.gpu_with_note("A100")
     assert gpu.gpu_model == "A100-80GB"
