@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field
@@ -14,6 +14,17 @@ from tools.contracts.base import Request
 
 _GUIDES_WHOLE = 3  # hits whose whole guide is handed on
 _EXCERPT_CHARS = 900
+_LOOKED_AT = 10  # hits that are ranked again by what the question is about
+_KEPT = 5
+# What fits the question beside its words, in units of the search score (0..1). Less than the lead of a
+# literal error message over its neighbours, more than that of a similar wording.
+_FITS_CATEGORY = 0.15
+_FITS_NAME = 0.12
+_FITS_KIND = 0.15
+_FIXES = ("How to fix", "如何修复")
+
+
+Kind = Literal["", "fault", "topic"]
 
 
 class GuideSearch(Protocol):
@@ -29,6 +40,11 @@ class GuideRequest(Request):
 
     query: str = Field(min_length=1, max_length=6000)
     language: str = Field(default="", description="en or zh; empty = the query's")
+    categories: tuple[str, ...] = Field(default=(), description="guide categories to prefer")
+    names: tuple[str, ...] = Field(default=(), description="engine, GPU, format to prefer in a guide's id")
+    kind: Kind = Field(
+        default="", description="prefer guides that repair something (fault) or explain it (topic)"
+    )
 
 
 @dataclass(frozen=True)
@@ -44,13 +60,19 @@ class GuidesFound:
 def guide_tool(searcher: GuideSearch) -> BaseTool:
     """The tool `search_guides` over a searcher, which ranks by keyword and says so without an index."""
 
-    def run(query: str, language: str = "") -> tuple[str, GuidesFound]:
-        result = searcher.search(query, language)
-        wanted = [hit for hit in result.hits if hit.kind == "guide"][:_GUIDES_WHOLE]
+    def run(
+        query: str,
+        language: str = "",
+        categories: tuple[str, ...] = (),
+        names: tuple[str, ...] = (),
+        kind: Kind = "",
+    ) -> tuple[str, GuidesFound]:
+        asked = GuideRequest(query=query, categories=categories, names=names, kind=kind)
+        result = searcher.search(query, language, _LOOKED_AT)
+        hits = _ranked(searcher, result.hits, asked)
+        wanted = [hit for hit in hits if hit.kind == "guide"][:_GUIDES_WHOLE]
         guides = (searcher.guide(hit.guide_id, hit.language) for hit in wanted)
-        found = GuidesFound(
-            result.hits, tuple(guide for guide in guides if guide), result.no_answer, result.note
-        )
+        found = GuidesFound(hits, tuple(guide for guide in guides if guide), result.no_answer, result.note)
         return _text(found), found
 
     return StructuredTool.from_function(
@@ -63,6 +85,23 @@ def guide_tool(searcher: GuideSearch) -> BaseTool:
         args_schema=GuideRequest,
         response_format="content_and_artifact",
     )
+
+
+def _ranked(searcher: GuideSearch, hits: tuple[Hit, ...], asked: GuideRequest) -> tuple[Hit, ...]:
+    """The best guides once what the question is about counts too, then the spec pages in their order."""
+    guides = [hit for hit in hits if hit.kind == "guide"]
+    guides.sort(key=lambda hit: -(hit.score + _fit(searcher, hit, asked)))
+    return (*guides[:_KEPT], *(hit for hit in hits if hit.kind != "guide"))
+
+
+def _fit(searcher: GuideSearch, hit: Hit, asked: GuideRequest) -> float:
+    fit = _FITS_CATEGORY * (hit.category in asked.categories)
+    fit += _FITS_NAME * bool(set(asked.names) & set(hit.guide_id.split("-")))
+    if asked.kind:
+        guide = searcher.guide(hit.guide_id, hit.language)
+        repairs = guide is not None and any(f"## {title}" in guide.body for title in _FIXES)
+        fit += _FITS_KIND * (repairs == (asked.kind == "fault"))
+    return fit
 
 
 def _text(found: GuidesFound) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from agent.planner import calculations, facts, launch, sizing
+from agent.planner.guides import guide_call
 from agent.premises import claim_ids
 from agent.reading.types import Intent, Reading
 from agent.steps import Call, Case, Findings
@@ -98,7 +99,7 @@ def _shared(reading: Reading) -> list[Call]:
         if mention.kind in ("phantom_instance", "phantom_family") and not mention.negated
     ]
     if reading.search_query and reading.intent != "injection":
-        calls.append(Call("search_guides", {"query": reading.search_query, "language": reading.language}))
+        calls.append(guide_call(reading, reading.search_query))
     return calls
 
 
