@@ -55,6 +55,9 @@ bench: install-dev ## accuracy against published measurements
 	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks latency
 
+soak: install-dev ## 50 users for two minutes and 20,000 hostile requests on the running service
+	bash scripts/soak.sh
+
 upgrade: install-dev ## renew the lock files
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock requirements.txt
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --constraint requirements.lock --output-file requirements-dev.lock requirements-dev.txt

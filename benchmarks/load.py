@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from collections import Counter
@@ -41,7 +42,8 @@ _CAPACITY_USERS = 64
 
 @dataclass
 class LoadResult:
-    """What the users saw. Times are of whole answers, in seconds; memory is the process's resident set."""
+    """What the users saw. Times are of whole answers, in seconds; memory is the process's resident set.
+    `cpu_s_per_answer` is what an answer costs on whatever machine, busy with other things or not."""
 
     users: int
     seconds: float
@@ -52,6 +54,7 @@ class LoadResult:
     worst_s: float = 0.0
     rss_start_mib: float | None = None
     rss_end_mib: float | None = None
+    cpu_s_per_answer: float | None = None
     saturated_answers_per_s: float = 0.0
     shed: int = 0
     shed_worst_s: float = 0.0
@@ -113,9 +116,11 @@ def run_load(
     warm = _Crowd(base, 0, headers)
     asyncio.run(warm.run(2, 3, seed))
     result = LoadResult(users, seconds, rss_start_mib=_rss_mib(pid))
-    crowd = _Crowd(base, think_s, headers)
+    crowd, cpu_s = _Crowd(base, think_s, headers), _cpu_s(pid)
     asyncio.run(crowd.run(users, seconds, seed))
     result.rss_end_mib = _rss_mib(pid)
+    if crowd.seen and cpu_s is not None:
+        result.cpu_s_per_answer = ((_cpu_s(pid) or cpu_s) - cpu_s) / len(crowd.seen)
     times = sorted(took for status, took in crowd.seen if status == "200")
     result.answers = len(times)
     result.statuses = dict(Counter(status for status, _ in crowd.seen))
@@ -142,6 +147,15 @@ def _rss_mib(pid: int | None) -> float | None:
         return None
     line = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS"))
     return int(line.split()[1]) / 1024
+
+
+def _cpu_s(pid: int | None) -> float | None:
+    """Processor time of a process until now, user and system."""
+    stat = Path(f"/proc/{pid}/stat")
+    if pid is None or not stat.exists():
+        return None
+    fields = stat.read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import hmac
 import itertools
 import json
 import os
@@ -11,7 +13,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,7 @@ from benchmarks.load import run_load
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
+AS_IN_THE_IMAGE = ["sh", "-c", f"{sys.executable} -m retrieval build && exec {sys.executable} app.py"]
 QUESTIONS = ("What is the A10?", "8B 模型 bf16 单卡 A10 放得下吗", "hello", "A10 vs L20")
 
 
@@ -64,9 +68,13 @@ class Proxy:
     def __init__(self, upstreams: list[str]) -> None:
         self._upstreams = upstreams
         self._turn = itertools.count()
-        self.app = FastAPI()
-        self._client = httpx.AsyncClient(timeout=60)
+        self.app = FastAPI(lifespan=self._open)
         self.app.add_api_route("/{path:path}", self._pass_on, methods=["GET", "POST", "DELETE"])
+
+    @asynccontextmanager
+    async def _open(self, _app: FastAPI) -> AsyncIterator[None]:
+        async with httpx.AsyncClient(timeout=60) as self._client:
+            yield
 
     async def _pass_on(self, path: str, request: Request) -> Response:
         headers = dict(request.headers) | {"x-forwarded-for": request.client.host}
@@ -118,15 +126,11 @@ def replicas(
         "WEBHOOK_REPLY_URL": f"http://127.0.0.1:{free_port()}/",
         "LOG_FORMAT": "json",
     }
-    environment = {**os.environ, **shared, "STATE_DIR": str(folder / "build")}
-    subprocess.run(
-        [sys.executable, "-m", "retrieval", "build"], cwd=ROOT, env=environment, check=True, timeout=240
-    )
     started: list[Any] = []
     threads = [
         threading.Thread(
             target=lambda name: started.append(
-                start([sys.executable, "app.py"], free_port(), STATE_DIR=str(folder / name), **shared)
+                start(AS_IN_THE_IMAGE, free_port(), STATE_DIR=str(folder / name), **shared)
             ),
             args=(f"state-{number}",),
         )
@@ -141,8 +145,8 @@ def replicas(
 
 
 @pytest.fixture
-def proxy(replicas: list[Any], serve: Callable[..., str]) -> Iterator[str]:
-    yield serve(Proxy([replica.address for replica in replicas]).app)
+def proxy(replicas: list[Any], serve: Callable[..., str]) -> str:
+    return serve(Proxy([replica.address for replica in replicas]).app)
 
 
 def test_both_replicas_find_guides_on_the_chroma_server(
@@ -174,9 +178,6 @@ def test_mcp_calls_may_go_to_any_replica(proxy: str, key_and_url: tuple[str, str
 
 
 def test_a_message_sent_to_both_replicas_is_taken_on_once(replicas: list[Any]) -> None:
-    import hashlib
-    import hmac
-
     body = json.dumps({"message_id": "m-1", "conversation_id": "c", "text": "hello"}).encode()
     moment = str(int(time.time()))
     mac = hmac.new(b"s", moment.encode() + b"." + body, hashlib.sha256).hexdigest()
