@@ -7,7 +7,7 @@ A condition is a mapping of the keys below (all must hold), a list of such mappi
 | --- | --- |
 | has | one of the strings occurs in the answer |
 | has_all | every group occurs somewhere in the answer |
-| says | one passage (paragraph, item, table row) has one string of each group |
+| says | one passage (paragraph, item, table row with its columns) has one string of each group |
 | claims | one sentence has one string of each group and no negation |
 | matches | the pattern (a regular expression, any case) is found in the answer |
 | number | one of the figures ("144 GB", "20..22 CNY/h", "9.53 CNY/h 2%") is found with its unit near |
@@ -48,7 +48,7 @@ _ASSUMES = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(
-    r"[?？]|请(?:告诉|补充|提供|说明|给出|确认)|告诉我|还需要|需要(?:知道|了解)|取决于"
+    r"[?？]|请(?:告诉|补充|提供|说明|给出|确认|发|贴)|告诉我|还需要|需要(?:知道|了解)|取决于"
     r"|tell me|let me know|please (?:give|say|share|state|provide)|I need\b|need to know|depends on",
     re.IGNORECASE,
 )
@@ -214,7 +214,7 @@ def _mentioned(groups: Sequence[Sequence[str]]) -> Callable[[Outcome], bool]:
 
 
 def _said(groups: Sequence[Sequence[str]]) -> Callable[[Outcome], bool]:
-    return lambda outcome: any(_all_in(passage.text, groups) for passage in passages(outcome.text))
+    return lambda outcome: any(_all_in(passage.stated, groups) for passage in passages(outcome.text))
 
 
 def _claimed(groups: Sequence[Sequence[str]]) -> Callable[[Outcome], bool]:

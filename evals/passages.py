@@ -21,14 +21,20 @@ _NEGATION = re.compile(
 
 @dataclass(frozen=True)
 class Passage:
-    """A paragraph, list item or table row, with the heading and the table head above it."""
+    """A paragraph, list item or table row, with the heading above it and, for a row, its columns' names."""
 
     text: str
-    head: str = ""
+    heading: str = ""
+    columns: str = ""
+
+    @property
+    def stated(self) -> str:
+        """What the passage says by itself: a row says something only with the names of its columns."""
+        return f"{self.columns}\n{self.text}" if self.columns else self.text
 
     @property
     def whole(self) -> str:
-        return f"{self.head}\n{self.text}" if self.head else self.text
+        return f"{self.heading}\n{self.stated}" if self.heading else self.stated
 
     @property
     def sentences(self) -> list[str]:
@@ -63,7 +69,7 @@ def passages(text: str) -> list[Passage]:
         elif set(bare) <= set("|-: "):
             continue  # the rule under a table's head
         elif bare.startswith("|"):
-            found.append(Passage(bare, f"{heading}\n{table_head}".strip()))
+            found.append(Passage(bare, heading, table_head))
             table_head = table_head or bare
         elif _HEADING.match(line) and not _ITEM.match(line):
             heading = bare
