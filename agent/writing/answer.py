@@ -12,7 +12,7 @@ from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
 from agent.writing.expert import expert_section, expert_sources, fitting, lead_section
 from agent.writing.faults import fault_section
-from agent.writing.glossary import assumption_text, remark_text
+from agent.writing.glossary import assumption_text, field_name, remark_text, slot_text
 from agent.writing.names import phantom_sections
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import small_answer
@@ -38,6 +38,10 @@ _SIDE = frozenset(
 _WARNINGS_SHOWN = 6
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
+_TOLD_FIRST_OF_SLOTS = (
+    "model", "params_b", "task", "method", "precision", "gpu_wanted", "gpu_count", "regions", "budget",
+    "concurrency", "users", "context_tokens", "sequence_length", "dataset_tokens", "deadline_hours",
+)  # fmt: skip
 # The assumptions that move an answer most; engine settings come after them.
 _TOLD_FIRST = (
     "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd",
@@ -65,6 +69,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
         lead_section(w, rows),
         *body,
         expert_section(w, rows),
+        _kept(w, reading),
         _assumptions(w, reading, findings),
         _warnings(w, findings, advice_lines(w, case)),
         _search_note(w, findings),
@@ -110,6 +115,20 @@ def _stand_ins(w: Words, reading: Reading, catalog: Catalog) -> list[str]:
         and mention.name not in used
         and not catalog.with_gpu(mention.name, "current")
     ]
+
+
+def _kept(w: Words, reading: Reading) -> str:
+    """What a follow-up carries on from the turns before."""
+    if not reading.follow_up:
+        return ""
+    kept = [
+        f"{field_name(w, name)} {slot_text(w, name, reading.slots[name].value)}"
+        for name in _TOLD_FIRST_OF_SLOTS
+        if name in reading.slots and name not in reading.changed
+    ]
+    if not kept:
+        return ""
+    return w(f"**Kept from before:** {'; '.join(kept)}.", f"**沿用前面的**：{'；'.join(kept)}。")
 
 
 def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:

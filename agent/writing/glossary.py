@@ -7,7 +7,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from agent.writing.words import Words, plain
+from agent.writing.words import Words, plain, short_model
 from tools.contracts.base import Assumption, Remark, Scalar
 
 _FILE = Path(__file__).with_name("glossary.toml")
@@ -41,6 +41,15 @@ def assumption_text(w: Words, assumption: Assumption) -> str:
     reason = entries("reasons").get(assumption.reason, {}).get(w.language, "")
     text = f"{field} {value}"
     return w(f"{text} ({reason})", f"{text}（{reason}）") if reason else text
+
+
+def slot_text(w: Words, name: str, value: str | int | float | bool | tuple[str, ...]) -> str:
+    """The value of a slot as the user may read it back."""
+    if isinstance(value, tuple):
+        return w.listed(value)
+    if name == "params_b":
+        return f"{value:g}B" if isinstance(value, int | float) else str(value)
+    return short_model(value) if name == "model" and isinstance(value, str) else _shown(name, value, w)
 
 
 def field_name(w: Words, field: str) -> str:

@@ -70,6 +70,7 @@ class MemoryReport(Report):
     total_gib_per_gpu_high: float  # low to high covers 90 % of measurements of the kind
 
     usable_gib_per_gpu: float | None = None
+    nominal_gib_per_gpu: float | None = None
     usable_measured: bool = False
     kv_pool_gib_per_gpu: float | None = None
     kv_capacity_tokens: int | None = None

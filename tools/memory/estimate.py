@@ -52,6 +52,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
         total_gib_per_gpu_low=low,
         total_gib_per_gpu_high=high,
         usable_gib_per_gpu=plan.usable,
+        nominal_gib_per_gpu=card.nominal if card else None,
         usable_measured=bool(card and card.measured),
         kv_pool_gib_per_gpu=plan.pool,
         kv_capacity_tokens=plan.capacity_tokens,
