@@ -21,6 +21,7 @@ TABLES = (
     "regions",
     "availability",
     "claims",
+    "advice",
     "compatibility",
 )
 # Largest plausible values; a figure above is a unit error (GB/s written as MB/s, MiB as GiB …).
@@ -89,6 +90,7 @@ def _duplicates(catalog: Catalog) -> Iterator[str]:
         "precisions": [row.name for row in catalog.precisions],
         "regions": [row.region_id for row in catalog.regions],
         "claims": [row.claim_id for row in catalog.claims],
+        "advice": [row.advice_id for row in catalog.advice],
         "prices": [
             (
                 row.instance_type,

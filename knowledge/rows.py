@@ -292,6 +292,17 @@ class Claim(Row):
     right_value: str
 
 
+class Advice(Row):
+    """What an expert adds to answers of a kind. `when` lists conditions that must all hold, each `key=a|b` or
+    `key!=a|b`, over what was read; a `lead` row answers the question itself and stands first."""
+
+    advice_id: str
+    when: tuple[str, ...] = Field(min_length=1)
+    text_en: str = Field(min_length=10)
+    text_zh: str = Field(min_length=5)
+    lead: bool = False
+
+
 class Compatibility(Row):
     """One fact of what goes with what: CUDA, driver, PyTorch, GPU, engine, image."""
 
