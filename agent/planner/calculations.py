@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from agent.planner.requests import (
+    counts_said,
     is_other,
     is_training,
+    latency_targets,
     memory_call,
     mentioned,
     models,
+    other_sizes,
     sizing_args,
     speed_args,
     target,
     training_args,
     variants,
+    zero_stages,
 )
 from agent.reading.types import Reading
 from agent.steps import Call, Case
@@ -33,14 +37,42 @@ def memory(case: Case) -> list[Call]:
     """Memory on each card named, in the precision said and the usual others; and what to rent for it."""
     reading, catalog = case.reading, case.catalog
     names = models(reading)[:_MODELS] or [""]
-    if case.done or not (names[0] or reading.request.params_b):
+    if case.done:
+        return instead(case)
+    if not (names[0] or reading.request.params_b):
         return []
     places = target(reading)[:_TARGETS]
     calls = [Call(*memory_call(reading, names[0], where, catalog), "main") for where in places]
     first = calls[0]
-    calls += [Call(first.name, {**first.args, **change}, "variant") for change in variants(first, catalog)]
+    if reading.request.allow_quantization:
+        calls += [
+            Call(first.name, {**first.args, **change}, "variant") for change in variants(first, catalog)
+        ]
     calls += [Call(*memory_call(reading, name, places[0], catalog), "companion") for name in names[1:]]
+    calls += [*zero_stages(first, reading.topics), *on_other_sizes(case, names[0])]
     return [*calls, Call("recommend_instance", sizing_args(reading.request), "rent")]
+
+
+def on_other_sizes(case: Case, model: str) -> list[Call]:
+    """The same work on the other memory sizes of a card that was named without one."""
+    reading = case.reading
+    count = {"gpu_count": reading.request.gpu_count} if reading.request.gpu_count else {}
+    return [
+        Call(*memory_call(reading, model, {"gpu": name, **count}, case.catalog), "other_size")
+        for name in other_sizes(reading, case.catalog)
+    ]
+
+
+def instead(case: Case) -> list[Call]:
+    """What does the work where the cards named cannot."""
+    found = case.done.first(Recommendation)
+    request = case.reading.request
+    if found is None or found.options or not (request.gpu_wanted or request.gpu_count):
+        return []
+    if case.done.called("recommend_instance", "instead"):
+        return []
+    free = sizing_args(request, gpu_wanted=None, gpu_count=None, instance_wanted=None)
+    return [Call("recommend_instance", free, "instead")]
 
 
 def speed(case: Case) -> list[Call]:
@@ -53,12 +85,13 @@ def speed(case: Case) -> list[Call]:
         return []
     where = target(reading)[:_TARGETS]
     if where == [{}] or is_other(name, case.catalog, request.task):
-        return [Call("recommend_instance", sizing_args(request))]
+        return [Call("recommend_instance", sizing_args(request, **latency_targets(reading)))]
     if is_training(reading):
         calls = [Call("estimate_training_time", training_args(reading, name, place)) for place in where]
     else:
         calls = [Call("estimate_throughput", speed_args(reading, name, place)) for place in where]
-    return calls + [Call(*memory_call(reading, name, place, case.catalog), "main") for place in where]
+    calls += [Call(*memory_call(reading, name, place, case.catalog), "main") for place in where]
+    return calls + ([] if is_training(reading) else on_other_sizes(case, name))
 
 
 def _cost_of_time(case: Case) -> list[Call]:
@@ -133,9 +166,10 @@ def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
     found: list[str] = []
     for mention in mentioned(reading, "family"):
         found += smallest(catalog.in_family(mention.name), count)
-    if not found:
-        for mention in mentioned(reading, "gpu"):
-            found += smallest(catalog.with_gpu(mention.name, "current"), count)
+    counts: list[int | None] = [*counts_said(reading)]
+    for mention in mentioned(reading, "gpu") if not found else []:
+        for number in counts if len(counts) > 1 else [count]:
+            found += smallest(catalog.with_gpu(mention.name, "current"), number)
     return list(dict.fromkeys(found))[:_PRICED]
 
 

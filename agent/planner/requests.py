@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
 from agent.reading.types import Mention, Reading
@@ -14,6 +16,12 @@ from tools.lookup import support_level
 _TRAINING_TASKS = frozenset({"finetune", "pretrain"})
 _PRECISIONS = ("fp8", "awq-int4")  # shown beside the released one
 _METHODS = ("full", "lora", "qlora")
+_GGUF = ("gguf-q4_k_m", "gguf-q8_0", "bf16")
+_CARDS = re.compile(
+    r"(?<![\d.])(\d{1,2})\s*(?:张|块(?!钱)|卡|片|x\s|×|-?\s?gpus?(?![a-z])|cards?(?![a-z]))", re.IGNORECASE
+)
+_MOST_CARDS = 16
+_FIRST_TOKEN_SHARE = 0.15  # of an end-to-end limit
 _OTHER_TASKS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
 _OTHER_KINDS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
 
@@ -29,6 +37,15 @@ def sizing_args(request: SizingRequest, **changes: Any) -> dict[str, Any]:
         values["include_unpriced"] = False
     values.update(changes)
     return {key: value for key, value in values.items() if value is not None}
+
+
+def latency_targets(reading: Reading) -> dict[str, float]:
+    """An end-to-end limit as targets: a share for the first token, the rest over the other tokens."""
+    request, limit = reading.request, reading.latency_ms
+    if not limit or not request.output_tokens or request.ttft_ms or request.tpot_ms:
+        return {}
+    first = round(limit * _FIRST_TOKEN_SHARE, 1)
+    return {"ttft_ms": first, "tpot_ms": round((limit - first) / request.output_tokens, 2)}
 
 
 def mentioned(reading: Reading, *kinds: str) -> list[Mention]:
@@ -131,18 +148,56 @@ def training_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[s
     )  # fmt: skip
 
 
+def other_sizes(reading: Reading, catalog: Catalog) -> list[str]:
+    """Cards on sale of the same name in another memory size, where the user gave no size: "two A100"."""
+    found = []
+    for mention in mentioned(reading, "gpu"):
+        stem = mention.name.split("-")[0]
+        kin = [
+            row
+            for row in catalog.gpus
+            if row.gpu_model.split("-")[0] == stem and catalog.with_gpu(row.gpu_model, "current")
+        ]
+        said = any(
+            re.search(rf"(?<!\d){row.memory_gib:g}\s?g", reading.question, re.IGNORECASE)
+            for row in kin
+            if row.memory_gib
+        )
+        if not said:
+            found += [row.gpu_model for row in kin if row.gpu_model != mention.name]
+    return list(dict.fromkeys(found))
+
+
+def counts_said(reading: Reading) -> list[int]:
+    """Numbers of cards that a question names, in order, where it asks for more than one of them."""
+    counts = [int(match[1]) for match in _CARDS.finditer(reading.question)]
+    return [count for count in dict.fromkeys(counts) if 0 < count <= _MOST_CARDS]
+
+
 def variants(call: Call, catalog: Catalog) -> list[dict[str, Any]]:
     """The other precisions (that the card runs) or methods that a reader wants beside a memory call when
     none was said."""
     tool, args = call.name, call.args
+    if tool == "estimate_memory" and str(args.get("weight_precision", "")).startswith("gguf"):
+        return [{"weight_precision": name} for name in _GGUF if name != args["weight_precision"]]
     if tool == "estimate_memory" and "weight_precision" not in args:
         return [{"weight_precision": name} for name in _PRECISIONS if _runs(args, name, catalog)]
     if tool == "estimate_training_memory":
         said = args.get("method")
-        return (
-            [{"method": name} for name in _METHODS if name != (said or "full")] if said != "pretrain" else []
-        )
+        # Another method takes its own usual precision: "8-bit" of a QLoRA is none of LoRA.
+        other = [{"method": name, "precision": ""} for name in _METHODS if name != (said or "full")]
+        return other if said != "pretrain" else []
     return []
+
+
+def zero_stages(call: Call, topics: Sequence[str]) -> list[Call]:
+    """The same training under ZeRO-2 and ZeRO-3, where the question is about them and several cards share."""
+    several = call.args.get("gpu_count", 1) > 1 or "instance_type" in call.args
+    if call.name != "estimate_training_memory" or "zero" not in topics or not several:
+        return []
+    if call.args.get("method") in ("lora", "qlora"):
+        return []
+    return [Call(call.name, {**call.args, "zero_stage": stage}, "zero") for stage in (2, 3)]
 
 
 def _runs(args: dict[str, Any], precision: str, catalog: Catalog) -> bool:

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from agent.planner.requests import is_other, memory_call, models, sizing_args, target, variants
+from agent.planner.calculations import instead
+from agent.planner.requests import (
+    is_other,
+    latency_targets,
+    memory_call,
+    models,
+    sizing_args,
+    target,
+    variants,
+)
 from agent.steps import Call, Case
 from tools.contracts.sizing import Recommendation
 
@@ -18,14 +27,16 @@ def size(case: Case) -> list[Call]:
     """The recommendation, with a verdict on each card named and the memory of the other models of the
     machine; then what the budget buys with any precision, where nothing in the precision said fits it."""
     if not case.done.called("recommend_instance"):
-        first = [Call("recommend_instance", sizing_args(case.reading.request))]
+        first = [
+            Call("recommend_instance", sizing_args(case.reading.request, **latency_targets(case.reading)))
+        ]
         return [*first, *_named_cards(case), *_companions(case)]
     found = case.done.first(Recommendation)
     if found is None:
         return []
     if found.options and "what_if" in case.reading.topics and not case.done.called("what_if"):
         return [Call("what_if", sizing_args(case.reading.request))]
-    return [] if found.options else _without_precision(case)
+    return [] if found.options else [*_without_precision(case), *instead(case)]
 
 
 def vague(case: Case) -> list[Call]:
@@ -66,7 +77,7 @@ def _named_cards(case: Case) -> list[Call]:
         return []
     calls = [Call(*memory_call(case.reading, name, place, case.catalog), "main") for place in where]
     first = calls[0]
-    others = variants(first, case.catalog)
+    others = variants(first, case.catalog) if case.reading.request.allow_quantization else []
     return calls + [Call(first.name, {**first.args, **change}, "variant") for change in others]
 
 

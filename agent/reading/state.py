@@ -169,7 +169,10 @@ class State:
             value = self.budget if name == "budget" else slot.value
             if _valid(name, value):
                 good[name] = value
-        return parse_request(SizingRequest, good), {name: self.slots[name] for name in good}
+        seat = self.beside.get("vram_gb")
+        if seat is not None and good.get("task") == "graphics":  # memory said beside people is a desktop's
+            good["min_gpu_memory_gib"] = seat.value
+        return parse_request(SizingRequest, good), {name: self.slots[name] for name in good if name in self.slots}
 
 
 def slot_of(item: Found, index: int) -> Slot:

@@ -42,7 +42,7 @@ def memory_line(w: Words, report: AnyMemory | None) -> str:
     total = w.gib(peak_gib(report))
     cards = w(" per GPU", "（每卡）") if report.gpu_count > 1 else ""
     text = w(f"**Memory{cards}.** {parts} = {total}", f"**显存{cards}**：{parts} = {total}")
-    return text + _against(w, report) + _pool(w, report)
+    return text + _against(w, report) + _pool(w, report) + states_line(w, report)
 
 
 def _pool(w: Words, report: AnyMemory) -> str:
@@ -65,6 +65,33 @@ def _pool(w: Words, report: AnyMemory) -> str:
         f"{w.gib(usable)} usable; the weights of {weights} {rest}.",
         f"全部 {count} 卡：{count} × {nominal:g} GiB = 标称 {count * nominal:g} GiB，可用 {w.gib(usable)}；"
         f"权重 {weights} {rest}。",
+    )
+
+
+def states_line(w: Words, report: AnyMemory) -> str:
+    """The rule of thumb for training states of all GPUs together, against their nominal memory."""
+    if not isinstance(report, TrainingMemoryReport) or not report.states_gib or not report.total_params_b:
+        return ""
+    size, total = f"{w.num(report.total_params_b)}B", w.num(report.states_gib * 2**30 / 1e9)
+    pool = ""
+    if report.gpu_count > 1 and report.nominal_gib_per_gpu:
+        nominal = report.nominal_gib_per_gpu
+        cards = f"{report.gpu_count} × {nominal:g} = {report.gpu_count * nominal:g} GB"
+        pool = w(f"; the cards have {cards} nominal", f"；显卡标称 {cards}")
+    if report.method in ("full", "pretrain"):
+        return w(
+            f" Rule of thumb for all GPUs together: {size} × 16 bytes (weights 2, gradients 2, fp32 copy and "
+            f"Adam moments 12; 18 with fp32 gradients) = {total} GB of states before activations{pool}.",
+            f"经验算法（所有卡合计）：{size} × 16 字节（权重 2、梯度 2、fp32 副本和 Adam 动量 12；"
+            f"fp32 梯度为 18）= {total} GB 状态，再加激活{pool}。",
+        )
+    if report.method != "lora" or report.gpu_count < 2:
+        return ""
+    return w(
+        f" Split over all GPUs (ZeRO-3, FSDP or device_map) plain 16-bit LoRA holds {size} × 2 bytes of "
+        f"frozen weights and small adapters = {total} GB, plus activations{pool}.",
+        f"若切分到所有卡（ZeRO-3、FSDP 或 device_map），16 位 LoRA 合计：{size} × 2 字节冻结权重加少量适配器 "
+        f"= {total} GB，再加激活{pool}。",
     )
 
 
@@ -157,13 +184,19 @@ def _other_parts(w: Words, report: OtherMemoryReport) -> str:
     )
 
 
-def limits_table(w: Words, limits: tuple[FitOption, ...]) -> str:
+def limits_table(w: Words, limits: tuple[FitOption, ...], gpu: str = "", precision: str = "") -> str:
     """What would change the verdict, each with its total."""
     if not limits:
         return ""
+
+    def words(item: FitOption) -> str:
+        if item.change == "more_gpus" and gpu:
+            return f"{item.value} × {gpu}" + (f" ({w.precision(precision)})" if precision else "")
+        return remark_text(w, Remark(code=item.change, params={"value": item.value}))
+
     rows = [
         (
-            remark_text(w, Remark(code=item.change, params={"value": item.value})),
+            words(item),
             w.gib(item.total_gib_per_gpu),
             w("fits", "放得下") if item.fits else w("does not fit", "放不下"),
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.steps import Findings, Step
-from agent.writing.memory import AnyMemory, limits_table, memory_cell, memory_line, peak_gib
+from agent.writing.memory import AnyMemory, limits_table, memory_cell, memory_line, peak_gib, states_line
 from agent.writing.recommendation import headline, options_table
 from agent.writing.words import Words, bullets, short_model, table
 from tools.contracts.memory import MemoryReport
@@ -25,6 +25,8 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: boo
     if not main:
         return []
     first = main[0]
+    chosen = findings.first(Recommendation)
+    quantizes = chosen is None or chosen.request.allow_quantization
     variants = _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
     if brief:
         return [section for section in (_verdicts(w, main), variants) if section]
@@ -32,16 +34,70 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: boo
     if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
         sections.append(_capacity(w, first))
     sections.append(variants)
+    sections += _beside_variants(w, steps)
     others = companions(findings)
     if others:
         sections.append(companion_line(w, first, others))
     if first.fits is False and isinstance(first, MemoryReport | TrainingMemoryReport):
-        sections.append(limits_table(w, first.limits))
-    found = findings.first(Recommendation) if rent else None
+        precision = first.weight_precision if isinstance(first, MemoryReport) else ""
+        limits = tuple(item for item in first.limits if quantizes or item.field != "weight_precision")
+        sections.append(limits_table(w, limits, first.gpu, precision))
+    found = chosen if rent else None
     if found is not None and found.options:
         sections.append(w("To rent: ", "可租：") + headline(w, found.options[0]))
         sections.append(options_table(w, list(found.options)))
     return [section for section in sections if section]
+
+
+def _beside_variants(w: Words, steps: list[Step]) -> list[str]:
+    """What LoRA split over the cards holds in all, and the stages of ZeRO where they were asked about."""
+    reports = [_report(step) for step in steps if step.call.purpose == "variant"]
+    split = [
+        states_line(w, item).strip()
+        for item in reports
+        if isinstance(item, TrainingMemoryReport) and item.method == "lora"
+    ]
+    return [*split, _stages(w, steps)]
+
+
+def _stages(w: Words, steps: list[Step]) -> str:
+    """ZeRO-2 against ZeRO-3 on the same cards: what each shards and what one card then holds."""
+    parts = []
+    for step in steps:
+        if step.call.purpose != "zero":
+            continue
+        report, stage = _report(step), step.call.args["zero_stage"]
+        fits = w("fits", "放得下") if report.fits else w("does not fit", "放不下")
+        held = w.gib(report.parameters_gib) if isinstance(report, TrainingMemoryReport) else ""
+        cell = memory_cell(w, report)
+        parts.append(
+            w(
+                f"ZeRO-{stage}: {cell} per GPU, of it {held} weights, {fits}",
+                f"ZeRO-{stage}：每卡 {cell}，其中权重 {held}，{fits}",
+            )
+        )
+    return bullets(parts) if parts else ""
+
+
+def other_size_lines(w: Words, findings: Findings) -> str:
+    """Verdicts for the other memory sizes of a card that was named without one."""
+    reports = [
+        _report(step)
+        for step in findings
+        if step.call.purpose == "other_size" and isinstance(step.artifact, _KINDS)
+    ]
+    return bullets(_verdict(w, report) for report in reports)
+
+
+def instead_sections(w: Words, findings: Findings) -> list[str]:
+    """Other cards that do the work which the cards named cannot."""
+    found = findings.first(Recommendation, "instead")
+    if found is None or not found.options:
+        return []
+    return [
+        w("On other cards it works: ", "换别的卡可以：") + headline(w, found.options[0]),
+        options_table(w, list(found.options)),
+    ]
 
 
 def companions(findings: Findings) -> list[AnyMemory]:

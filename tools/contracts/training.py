@@ -62,6 +62,11 @@ class TrainingMemoryReport(Report):
     peak_gib_per_gpu_low: float
     peak_gib_per_gpu_high: float
     trainable_params_b: float
+    total_params_b: float | None = None
+    # All GPUs together, before activations: 16 bytes per trained parameter (weights 2, gradients 2, fp32 copy
+    # and Adam moments 12), 2 per frozen one; None where weights are quantized or the optimizer is another.
+    states_gib: float | None = None
+    nominal_gib_per_gpu: float | None = None
     host_memory_gib: float = 0.0  # what offload moves to the host, all GPUs of one node together
 
     usable_gib_per_gpu: float | None = None

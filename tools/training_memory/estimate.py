@@ -14,6 +14,7 @@ from tools.memory.card import Card
 from tools.memory.plan import TIGHT_SHARE
 from tools.memory.request import Notes, resolve_model, resolve_target
 from tools.memory.shape import shape_of
+from tools.memory.weights import GIB
 from tools.training_memory.activations import Step, lora_targets
 from tools.training_memory.limits import fit_options
 from tools.training_memory.parallelism import resolve_division
@@ -23,6 +24,9 @@ from tools.training_memory.trainers import Trainer, resolve_trainer
 
 DEFAULT_SEQUENCE = 2048
 DEFAULT_RANK = 8
+# Rule of thumb of 16-bit mixed precision with AdamW (Rajbhandari et al., ZeRO, 2020): weights 2, gradients 2,
+# fp32 copy 4, two moments 8 for a trained parameter; the weight alone for a frozen one.
+_STATE_BYTES, _FROZEN_BYTES = 16.0, 2.0
 _COPIES = {
     "": Copies(),
     "sft": Copies(),
@@ -76,6 +80,9 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
         peak_gib_per_gpu_low=plan.peak * below,
         peak_gib_per_gpu_high=plan.peak * above,
         trainable_params_b=plan.trainable / 1e9,
+        total_params_b=job.shape.total / 1e9,
+        states_gib=_states_gib(job, plan.trainable),
+        nominal_gib_per_gpu=card.nominal if card else None,
         host_memory_gib=plan.host,
         usable_gib_per_gpu=card.usable if card else None,
         fits=fits,
@@ -86,6 +93,14 @@ def estimate_training_memory(request: TrainingMemoryRequest, catalog: Catalog) -
         warnings=tuple(notes.warnings),
         sources=(SourceRef(title=resolved.model.source, as_of=resolved.model.as_of),),
     )
+
+
+def _states_gib(job: TrainingJob, trainable: float) -> float | None:
+    """The rule of thumb for 16-bit mixed precision with AdamW, all GPUs together."""
+    if job.precision.base is not None or job.optimizer.name != "adamw":
+        return None
+    frozen = job.shape.total - trainable if job.method in ("full", "pretrain", "freeze") else job.shape.total
+    return (_STATE_BYTES * trainable + _FROZEN_BYTES * frozen) / GIB
 
 
 def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> Resolved:
