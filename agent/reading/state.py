@@ -172,7 +172,8 @@ class State:
         seat = self.beside.get("vram_gb")
         if seat is not None and good.get("task") == "graphics":  # memory said beside people is a desktop's
             good["min_gpu_memory_gib"] = seat.value
-        return parse_request(SizingRequest, good), {name: self.slots[name] for name in good if name in self.slots}
+        slots = {name: slot for name, slot in self.slots.items() if name in good}
+        return parse_request(SizingRequest, good), slots
 
 
 def slot_of(item: Found, index: int) -> Slot:
