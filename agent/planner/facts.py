@@ -6,7 +6,7 @@ from typing import Any
 
 from agent.planner.calculations import cost_args, cost_types, smallest
 from agent.planner.guides import guide_call
-from agent.planner.requests import memory_call, mentioned, models, speed_args
+from agent.planner.requests import memory_call, mentioned, models, sizing_args, speed_args
 from agent.steps import Call, Case
 
 _NAMED = 4  # look-ups of one question
@@ -23,7 +23,10 @@ def lookup(case: Case) -> list[Call]:
     gpus = mentioned(reading, "gpu")
     if reading.request.gpu_count and len(gpus) == 1:
         wanted = {"gpu": gpus[0].name, "gpu_count": reading.request.gpu_count, "order": "memory"}
-        return [Call("find_instances", wanted, "main")]
+        return [
+            Call("find_instances", wanted, "main"),
+            Call("recommend_instance", sizing_args(reading.request), "rent"),
+        ]
     region = reading.request.regions[0] if reading.request.regions else ""
     calls = []
     for mention in mentioned(reading, "instance", "family", "gpu", "model", "precision")[:_NAMED]:
@@ -81,8 +84,22 @@ def compare(case: Case) -> list[Call]:
         named = [mention.name for mention in mentioned(case.reading, kind)][:_COMPARED]
         if len(named) >= 2:
             calls = [Call("compare", {"names": named, "kind": kind})]
-            return calls + (_of_gpus(case, named) if kind == "gpu" else [])
+            return calls + _beside(case, kind, named)
     return lookup(case)
+
+
+def _beside(case: Case, kind: str, named: list[str]) -> list[Call]:
+    """What belongs beside a comparison: work and prices of GPUs, a price of each family."""
+    if kind == "gpu":
+        return _of_gpus(case, named)
+    if kind != "family":
+        return []
+    rows = [case.catalog.in_family(name) for name in named]
+    # Families are compared at the largest card or slice that all of them have.
+    common = min(max(row.gpu_memory_gib or 0 for row in family) for family in rows)
+    alike = [tuple(row for row in family if row.gpu_memory_gib == common) or family for family in rows]
+    types = [item for family in alike for item in smallest(family, None)]
+    return [Call("estimate_cost", cost_args(case.reading, item, "", None), "beside") for item in types]
 
 
 def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:

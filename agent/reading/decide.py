@@ -149,7 +149,10 @@ def what_to_ask(intent: Intent, state: State) -> Clarify:
     if intent in _SIZING:
         if not state.knows(*OF_MODEL):
             return "model_size" if any(m.kind == "unsized_model" for m in state.mentions) else ""
-        hinted = state.knows("task", "method", "precision", "gpu_wanted", "concurrency", "context_tokens")
+        hinted = state.value("latency_ms") is not None or state.knows(
+            "task", "method", "precision", "gpu_wanted", "concurrency", "context_tokens", "output_tokens",
+            "requests_per_second", "users",
+        )  # fmt: skip
         return "" if hinted else "task"
     if (
         intent == "troubleshoot"

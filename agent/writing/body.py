@@ -11,10 +11,16 @@ from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections
-from agent.writing.cost import cost_sections, quote_lines
+from agent.writing.cost import cost_sections, quote_lines, year_line
 from agent.writing.guides import guide_sections, short_answer
 from agent.writing.launch import launch_sections
-from agent.writing.memory_answer import companion_line, companions, memory_sections
+from agent.writing.memory_answer import (
+    companion_line,
+    companions,
+    instead_sections,
+    memory_sections,
+    other_size_lines,
+)
 from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import symptom_question, vague_sections, which_model
@@ -86,12 +92,18 @@ def _size(w: Words, case: Case) -> list[str]:
     others = companions(case.done)
     best = found.options[0].memory if found.options else None
     beside = [companion_line(w, best, others)] if best is not None and others and not named else []
-    return [*named, *recommendation_sections(w, found, case.done), *beside, *_guide_note(case)]
+    speed = found.options[0].speed if found.options else None
+    late = [latency_section(w, case.reading, speed)] if isinstance(speed, ThroughputReport) else []
+    other = [*instead_sections(w, case.done), other_size_lines(w, case.done)]
+    return [
+        *named, *recommendation_sections(w, found, case.done), *late, *beside, *other, *_guide_note(case),
+    ]  # fmt: skip
 
 
 def _memory(w: Words, case: Case) -> list[str]:
     rent = case.reading.intent == "memory" and "size" not in further_intents(case.reading)
-    return [*memory_sections(w, case.done, rent=rent), *_guide_note(case)]
+    other = [other_size_lines(w, case.done), *(instead_sections(w, case.done) if rent else [])]
+    return [*memory_sections(w, case.done, rent=rent), *other, *_guide_note(case)]
 
 
 def _speed(w: Words, case: Case) -> list[str]:
@@ -100,7 +112,7 @@ def _speed(w: Words, case: Case) -> list[str]:
         return _size(w, case)
     report = case.done.first(ThroughputReport)
     latency = [latency_section(w, case.reading, report)] if report is not None else []
-    return [*latency, *speeds, bound_line(w, case), *_guide_note(case)]
+    return [*latency, *speeds, bound_line(w, case), other_size_lines(w, case.done), *_guide_note(case)]
 
 
 def _cost(w: Words, case: Case) -> list[str]:
@@ -108,15 +120,19 @@ def _cost(w: Words, case: Case) -> list[str]:
     if not costs:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
+    year = year_line(w, costs[0], case.reading.request.hours_per_month)
     chosen = case.done.first(Recommendation)
     if chosen is not None:
-        return [*recommendation_sections(w, chosen, case.done), *cost_sections(w, costs)[1:], *speeds]
-    return [*cost_sections(w, costs), *speeds]
+        return [*recommendation_sections(w, chosen, case.done), *cost_sections(w, costs)[1:], year, *speeds]
+    return [*cost_sections(w, costs), year, *speeds]
 
 
 def _buying(w: Words, case: Case) -> list[str]:
     reports = case.done.all(CostReport)
-    return _guide(w, case) + (cost_sections(w, reports) if reports else [])
+    if not reports:
+        return _guide(w, case)
+    year = year_line(w, reports[0], case.reading.request.hours_per_month)
+    return [*_guide(w, case), *cost_sections(w, reports), *([year] if year else [])]
 
 
 def _compare(w: Words, case: Case) -> list[str]:
@@ -160,7 +176,14 @@ def _interconnect(w: Words, case: Case) -> list[str]:
 def _lookup(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "main")
     listed = names.find_sections(w, found) if found is not None else []
-    return [*listed, *_facts(w, case), *_guide_note(case)]
+    chosen = case.done.first(Recommendation)
+    cheapest = [headline(w, chosen.options[0])] if listed and chosen is not None and chosen.options else []
+    return [*cheapest, *listed, *_facts(w, case), *_guide_note(case)]
+
+
+def _naming(w: Words, case: Case) -> list[str]:
+    told = _facts(w, case)
+    return [*told, names.convention_section(w, named=bool(told))]
 
 
 def _claim(w: Words, case: Case) -> list[str]:
@@ -238,7 +261,7 @@ _BODIES: dict[Intent, Body] = {
     "buying": _buying,
     "compare": _compare,
     "lookup": _lookup,
-    "naming": _facts,
+    "naming": _naming,
     "region": _region,
     "interconnect": _interconnect,
     "troubleshoot": _guide,

@@ -106,6 +106,40 @@ def _whole_term(w: Words, report: CostReport) -> str:
     )
 
 
+def year_line(w: Words, report: CostReport, hours_per_month: float | None) -> str:
+    """A year of part-time use: by the hour against twelve months, and the price at which they are equal."""
+    prices = [*report.options, *report.derived]
+    hourly = next((item for item in prices if item.purchase == "payg" and item.unit == "hour"), None)
+    month = next((item for item in prices if item.purchase == "subscription_1m"), None)
+    if (
+        not report.purchase.startswith("subscription")
+        or not hours_per_month
+        or hourly is None
+        or month is None
+    ):
+        return ""
+    per_month = float(hourly.amount) * hours_per_month * report.count
+    by_hour, by_month = per_month * 12, float(month.amount) * 12 * report.count
+    hours = w.num(hours_per_month, 4)
+    total, twelve = w.money(by_hour, decimals=0), w.money(by_month, decimals=0)
+    less = w("cheaper", "更便宜")
+    verdict = (
+        w(
+            f"by the hour is {less}; a yearly price has to be below {total}, {w.percent(by_hour / by_month)} "
+            "of the monthly price, to pay",
+            f"按量{less}；包年价要低于 {total}（包月价的 {w.percent(by_hour / by_month)}）才划算",
+        )
+        if by_hour < by_month
+        else w(f"the subscription is {less}", f"包年包月{less}")
+    )
+    return w(
+        f"**A year at {hours} h a month:** {hourly.amount:.4f} × {hours} × 12 = {total} pay-as-you-go "
+        f"against 12 months = {twelve}: {verdict}.",
+        f"**按每月 {hours} 小时算一年**：{hourly.amount:.4f} × {hours} × 12 = {total}（按量），包月 12 个月 "
+        f"= {twelve}：{verdict}。",
+    )
+
+
 def nearest_price(w: Words, report: CostReport) -> str:
     """Of a type without a list price: a quote or a derived price of the same purchase, said to be one."""
     for price in (*report.other_published, *report.derived):

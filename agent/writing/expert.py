@@ -82,6 +82,8 @@ CONDITION_KEYS = frozenset(
         "engine",
         "intent",
         "topic",
+        "claim",
+        "precision",
         "item",
         "gpu",
         "family",

@@ -135,7 +135,7 @@ def regions_line(w: Words, regions: tuple[str, ...]) -> str:
 
 def family_sections(w: Words, report: FamilyReport) -> list[str]:
     """A family: its GPU, how it is sold, and its types side by side."""
-    names = w.listed(report.gpu_models)
+    names = w.listed(_with_memory(name, report.instances) for name in report.gpu_models)
     # The API code of a hidden name and the commonly known name are both said where they differ.
     head = w(
         f"**{report.family}** carries {names} ({w.listed(value_word(w, item) for item in report.statuses)}); "
@@ -156,6 +156,12 @@ def family_sections(w: Words, report: FamilyReport) -> list[str]:
     if report.regions:
         lines.append(regions_line(w, report.regions))
     return [head, _types_table(w, report.instances), bullets(lines)]
+
+
+def _with_memory(gpu_model: str, rows: tuple[Instance, ...]) -> str:
+    """A GPU with its nominal memory where the name does not tell it."""
+    size = next((row.gpu_memory_gib for row in rows if row.gpu_model == gpu_model and row.whole_gpus), None)
+    return f"{gpu_model} {size:g} GB" if size and "GB" not in gpu_model else gpu_model
 
 
 def _types_table(w: Words, rows: tuple[Instance, ...]) -> str:
@@ -218,6 +224,17 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
         )
     sold = tuple(row for row in report.instances if row.status == "current" and row.whole_gpus)
     shown = sorted(sold, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib))[:_GPU_TYPES_SHOWN]
+    if shown:
+        least = shown[0]
+        lines.append(
+            w(
+                f"Smallest type: {least.instance_type} ({least.vcpu} vCPU, {least.memory_gib:g} GiB); on sale "
+                "by the documents, stock to be checked for the zone in the console or with "
+                "`DescribeAvailableResource`",
+                f"最小规格：{least.instance_type}（{least.vcpu} vCPU，{least.memory_gib:g} GiB）；文档上在售"
+                "，库存请在控制台或用 `DescribeAvailableResource` 查可用区",
+            )
+        )
     return [
         head,
         bullets(line for line in lines if line),

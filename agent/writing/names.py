@@ -29,6 +29,40 @@ def name_sections(w: Words, report: NameReport) -> list[str]:
     return [head, bullets(lines)]
 
 
+def convention_section(w: Words, named: bool) -> str:
+    """How names are built; where a name was taken apart already, only what letters do not promise."""
+    letters = w(
+        "The suffix letters after the generation are no public contract (x, for example, is the variant with "
+        "the faster eRDMA network: ebmgn7ix against ebmgn7i): go by GPUSpec and GPUAmount of the API "
+        "`DescribeInstanceTypes`, do not guess",
+        "代际后面的字母没有公开约定（例如 x 是 eRDMA 高网络变体，如 ebmgn7ix 之于 ebmgn7i）：以官方 API "
+        "`DescribeInstanceTypes` 的 GPUSpec、GPUAmount 为准，不要猜",
+    )
+    if named:
+        return bullets([letters])
+    lines = [
+        w(
+            "`-vws`: a vGPU type for graphics and virtual workstations, licence included; `-tee` and `-tdx`: "
+            "confidential computing (such as gn8v-tee). Ordinary training and inference take types without "
+            "these suffixes",
+            "`-vws`：图形、虚拟工作站用的 vGPU 规格，含授权；`-tee`、`-tdx`：机密计算（如 gn8v-tee）。"
+            "普通训练和推理选不带这些后缀的规格",
+        ),
+        w(
+            "gn: whole NVIDIA GPUs; vgn and sgn: vGPU slices; ebm: bare metal; scc: super computing cluster",
+            "gn：整卡 NVIDIA GPU；vgn、sgn：vGPU 切片；ebm：弹性裸金属；scc：超级计算集群",
+        ),
+        w(
+            "`cNg1`: N vCPU for each GPU, a ratio; `-4x`: 4 GPUs; `-m8`: a slice of 8 GB; `Nxlarge`: 4 × N "
+            "vCPU",
+            "`cNg1`：每张 GPU 配 N 个 vCPU（是比例）；`-4x`：4 张 GPU；`-m8`：8 GB 切片；"
+            "`Nxlarge`：4 × N vCPU",
+        ),
+        letters,
+    ]
+    return w("**Parts of a name**\n", "**规格名怎么读**\n") + bullets(lines)
+
+
 def phantom_sections(w: Words, report: NameReport) -> list[str]:
     """A type or family that does not exist, the names near it, and why the name is wrong."""
     name = report.instance_type if report.size else report.given

@@ -11,6 +11,8 @@ from tools.contracts.memory import MemoryReport
 from tools.contracts.throughput import ThroughputReport
 from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
 
+_CACHE_WORTH_SAYING = 0.1  # of the weights
+
 
 def speed_sections(w: Words, findings: Findings) -> list[str]:
     """One card in full, several side by side, with the memory behind the concurrency."""
@@ -36,14 +38,17 @@ def bound_line(w: Words, case: Case) -> str:
     if not bandwidth:
         return ""
     weights_gb = memory.weights_gib * 2**30 / 1e9
-    bound = w.num(bandwidth * report.tensor_parallel / weights_gb)
+    cache_gb = memory.kv_bytes_per_token * memory.context_tokens / 1e9
+    long = cache_gb > _CACHE_WORTH_SAYING * weights_gb
+    bound = w.num(bandwidth * report.tensor_parallel / (weights_gb + (cache_gb if long else 0.0)))
+    read = f"({w.num(weights_gb)} + {w.num(cache_gb)}) GB" if long else f"{w.num(weights_gb)} GB"
     cards = f"{report.tensor_parallel} × " if report.tensor_parallel > 1 else ""
     return w(
-        f"**Ceiling for one request:** {cards}{w.num(bandwidth, 4)} GB/s ÷ {w.num(weights_gb)} GB of "
-        f"weights = {bound} "
+        f"**Ceiling for one request:** {cards}{w.num(bandwidth, 4)} GB/s ÷ {read} of "
+        f"weights{' and KV cache' if long else ''} = {bound} "
         "tokens/s; memory bandwidth, not TFLOPS, sets it, and 60 to 80% of it is normal.",
-        f"**单请求上限**：{cards}{w.num(bandwidth, 4)} GB/s ÷ 权重 {w.num(weights_gb)} GB = {bound} "
-        "tokens/s；"
+        f"**单请求上限**：{cards}{w.num(bandwidth, 4)} GB/s ÷ 权重{' + KV 缓存' if long else ''} {read} = "
+        f"{bound} tokens/s；"
         "由显存带宽而不是 TFLOPS 决定，达到 60% 到 80% 属正常。",
     )
 
