@@ -90,6 +90,7 @@ def serving_rows() -> Iterator[SpeedRow]:
             input_tokens=_int(row["input_tokens_mean"]),
             output_tokens=_int(row["output_tokens_mean"]),
             concurrency=max(1, round(float(row["concurrency_mean"]))),
+            arrival="paced" if row["strategy"] == "constant" else "closed",
         )
         for figure, column, phase in (
             ("output_tokens_per_s", "output_tokens_per_s", "serving"),

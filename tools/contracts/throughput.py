@@ -32,6 +32,7 @@ class ThroughputRequest(Request):
     input_tokens: int | None = Field(default=None, ge=0, le=100_000_000)
     output_tokens: int | None = Field(default=None, ge=0, le=100_000_000)
     concurrency: int | Literal["max"] | None = None
+    arrival: str = ""  # closed (the next request follows an answer), paced (evenly spaced); "" = not known
 
 
 class ThroughputReport(Report):

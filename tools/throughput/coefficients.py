@@ -20,10 +20,13 @@ class Engine:
     host_layer_us: float = 0.0  # launching a layer from the host beside the GPU's work, no captured graphs
     prompt_host_layer_us: float = 0.0  # the same in steps that carry prompts
     split_host_layer_us: float = 0.0  # the same where layers are split over GPUs
+    host_overlap: float = 2.0  # how far the GPU's work hides behind the host's
     hop_us: float = 0.0  # handing a token from GPU to GPU of a layer split
     overlap: float = 3.2  # how far reading hides behind arithmetic: 1 not at all, large fully
     bunching: float = 0.15  # newcomers that come together: this times (concurrency^power - 1)
     bunching_power: float = 0.9
+    serial_ms: float = 0.8  # host work on each other request of a bunch, one behind the other
+    serial_token_us: float = 0.4  # the same for each prompt token
     kv_share: float = 1.0  # of the bandwidth that the best engines reach in cache reads
     attention_share: float = 1.0  # of the rate that the best engines reach in attention of prompts
     activation_share: float = 1.0  # elementwise traffic, relative to engines with fused kernels
@@ -59,21 +62,21 @@ class Coefficients:
     tuned_generations: Mapping[float, Kernels]  # by compute capability, for cards without measurements
     portable_generations: Mapping[float, Kernels]
     sustained: Mapping[str, float]  # of the burst matrix rate, left under continuous load (power limit)
-    expert_bandwidth: float = 0.97  # of the card's share, for weights of experts
-    expert_compute: float = 0.839  # of the matrix rate, for grouped matrices of wide experts
-    expert_half_width: float = 1232  # width of an expert's part at which it reaches half of that
-    expert_us: float = 0.0572  # each expert of a layer that gets a token
-    expert_layer_us: float = 25.8  # routing and regrouping of one MoE layer
-    latent_layer_us: float = 35.2  # extra kernels of one latent-attention layer
-    kv_bandwidth: float = 0.748  # share of the memory bandwidth that cache reads reach
-    prefill_attention: float = 0.942  # share of the 16-bit peak
-    decode_attention: float = 0.284
-    activation_bytes: float = 77.1  # moved by elementwise kernels, per token, layer and unit of width
-    host_token_us: float = 6.01  # tokenizing and copying a prompt token
-    nvlink_us: float = 4.69
-    nvlink_share: float = 1.96
-    pcie_us: float = 15.7
-    pcie_share: float = 0.664
+    expert_bandwidth: float = 1.02  # of the card's share, for weights of experts
+    expert_compute: float = 0.737  # of the matrix rate, for grouped matrices of wide experts
+    expert_half_width: float = 1040  # width of an expert's part at which it reaches half of that
+    expert_us: float = 0.0926  # each expert of a layer that gets a token
+    expert_layer_us: float = 30.7  # routing and regrouping of one MoE layer
+    latent_layer_us: float = 37.5  # extra kernels of one latent-attention layer
+    kv_bandwidth: float = 0.749  # share of the memory bandwidth that cache reads reach
+    prefill_attention: float = 0.619  # share of the 16-bit peak
+    decode_attention: float = 0.346
+    activation_bytes: float = 70.3  # moved by elementwise kernels, per token, layer and unit of width
+    host_token_us: float = 4.59  # tokenizing and copying a prompt token
+    nvlink_us: float = 6.33
+    nvlink_share: float = 0.9
+    pcie_us: float = 15.1
+    pcie_share: float = 0.616
     # Extra microseconds a layer of formats whose kernels are made to load, not to be fast, by engine.
     slow_formats: Mapping[tuple[str, str], float] = field(
         default_factory=lambda: MappingProxyType(
@@ -88,158 +91,172 @@ class Coefficients:
     )
     unpack: Mapping[str, float] = field(  # fp32 operations per weight, by kernel
         default_factory=lambda: MappingProxyType(
-            {"": 0.0, "w4a16": 13.8, "w8a16": 5.62, "bnb": 30, "gguf": 9.5, "fp4": 0.0}
+            {"": 0.0, "w4a16": 12.9, "w8a16": 5.24, "bnb": 28.6, "gguf": 7.53, "fp4": 0.0}
         )
     )
 
 
 _ENGINES = (
-    Engine("vllm", 47.5, 0.0588, 16.1, 6.31, prompt_layer_us=78.6, overlap=1.73, bunching_power=0.814),
+    Engine(
+        "vllm",
+        42.7,
+        0.143,
+        16.4,
+        8.48,
+        prompt_layer_us=84,
+        overlap=1.73,
+        bunching=0.203,
+        bunching_power=0.738,
+        serial_ms=1.28,
+        serial_token_us=0.00378,
+    ),
     Engine(
         "sglang",
-        35,
-        0.829,
-        19.1,
-        41.1,
-        prompt_layer_us=40.2,
-        overlap=2.18,
-        bunching=1.71,
-        bunching_power=0.735,
-        bandwidth=1.11,
-        compute=1.11,
+        25.3,
+        1,
+        11.2,
+        11.3,
+        prompt_layer_us=31.5,
+        overlap=2.01,
+        bunching=1.91,
+        bunching_power=0.71,
+        bandwidth=1,
+        compute=1.09,
     ),
     Engine(
         "tensorrt-llm",
-        24.7,
-        1.54,
-        2.02,
-        24.8,
-        prompt_layer_us=174,
-        overlap=1.24,
-        bunching=0.303,
-        bunching_power=0.678,
-        bandwidth=1.02,
-        compute=1.12,
+        22.6,
+        1.32,
+        2.95,
+        7.56,
+        prompt_layer_us=140,
+        overlap=1.07,
+        bunching=0.542,
+        bunching_power=0.566,
+        bandwidth=0.983,
+        compute=1.31,
         reserves_output=True,
     ),
     Engine(
-        "lmdeploy", 41.1, 0.266, 16, 8.08, prompt_layer_us=52.3, overlap=3.06, bandwidth=1.08, compute=0.862
+        "lmdeploy", 33.9, 0.341, 14.8, 7.21, prompt_layer_us=61, overlap=2.99, bandwidth=1.03, compute=1.01
     ),
     Engine(
         "llama.cpp",
-        64,
-        0.672,
+        67.3,
+        0.65,
         60,
         2,
         prompt_layer_us=0,
-        prompt_host_layer_us=569,
-        split_host_layer_us=66.9,
+        prompt_host_layer_us=573,
+        split_host_layer_us=64.3,
         hop_us=40,
         overlap=1,
-        kv_share=0.521,
-        attention_share=0.397,
-        activation_share=2.95,
+        kv_share=0.601,
+        attention_share=0.402,
+        activation_share=3.2,
         chunk_tokens=512,
         portable=True,
         splits_tensors=False,
     ),
     Engine(
         "transformers",
-        188,
-        1.37,
+        70.6,
+        1.09,
         10,
-        4.84,
-        prompt_layer_us=34.8,
-        host_layer_us=627,
-        kv_share=0.078,
-        bandwidth=1.2,
-        compute=0.783,
+        4.95,
+        prompt_layer_us=34.6,
+        host_layer_us=875,
+        host_overlap=5,
+        kv_share=0.357,
+        bandwidth=0.992,
+        compute=0.681,
         chunk_tokens=32768,
         splits_tensors=False,
     ),
-    Engine("tgi", 72.3, 2.84, 20.6, 9.39, bandwidth=1.03, compute=1.08, chunk_tokens=4096),
-    Engine("gpt-fast", 19.3, 0.0942, 10, 5, bandwidth=0.921),
-    Engine("mlc-llm", 21.5, 0.242, 20, 9, bandwidth=1.02),
+    Engine("tgi", 73.1, 2.25, 21.2, 9.16, bandwidth=0.989, compute=1.04, chunk_tokens=4096),
+    Engine("gpt-fast", 18.4, 0.146, 10, 5, bandwidth=0.967),
+    Engine("mlc-llm", 29.8, 0.349, 20, 9, bandwidth=0.987),
     Engine(
         "fastertransformer",
-        108,
-        0.626,
-        15.1,
-        5.23,
-        prompt_layer_us=16.7,
-        overlap=3.67,
-        bandwidth=1.13,
-        compute=1.15,
+        87.7,
+        0.608,
+        15.3,
+        5,
+        prompt_layer_us=11.2,
+        overlap=3.37,
+        bandwidth=1.02,
+        compute=1.05,
     ),
-    Engine("exllamav2", 47, 0.33, 30, 5, bandwidth=1.04, compute=0.7, splits_tensors=False),
-    Engine("deepspeed", 54, 0.734, 20, 10, bandwidth=1.05),
+    Engine("exllamav2", 43.8, 0.382, 30, 5, compute=0.7, splits_tensors=False),
+    Engine("deepspeed", 52.4, 0.736, 20, 10, bandwidth=1.01),
 )
 _TUNED = {
-    "A100-40GB": Kernels(0.972, 1.94, 0.544),
-    "A100-80GB": Kernels(0.816, 2.23, 0.81, vector=1.43),
-    "A100-80GB-PCIe": Kernels(0.654, 1.06, 0.459, vector=1.11),
-    "A10G": Kernels(0.717, 0.834, 0.43, vector=0.937),
-    "B200": Kernels(0.862, 1.13, 0.941, compute_8=0.581, compute_4=0.421),
-    "B300": Kernels(1.03, 1.08, 0.55, compute_8=0.5, compute_4=0.426),
-    "H100": Kernels(0.874, 1.01, 0.728, compute_8=0.507, vector=0.904),
-    "H100-NVL": Kernels(0.824, 0.761, 0.49, compute_8=0.49),
-    "H20-96GB": Kernels(0.356, 1.16, 0.701, compute_8=0.787, vector=0.57),
-    "H200": Kernels(0.892, 1.15, 0.456, compute_8=0.731, vector=0.988),
-    "L4": Kernels(0.81, 0.627, 0.279, compute_8=0.35),
-    "L40S": Kernels(0.907, 0.546, 0.534, compute_8=0.805),
-    "RTX-4090": Kernels(0.797, 0.72, 0.517, vector=0.993),
-    "RTX-5090": Kernels(0.874, 0.782, 0.293, compute_8=0.243, compute_4=0.45),
-    "RTX-PRO-6000-Blackwell-Server": Kernels(0.87, 0.745, 0.45, compute_8=0.45, compute_4=0.651),
+    "A100-40GB": Kernels(0.933, 1.99, 0.553, compute_8=0.45),
+    "A100-80GB": Kernels(0.786, 2.1, 0.735, compute_8=0.45, vector=1.17),
+    "A100-80GB-PCIe": Kernels(0.693, 1.15, 0.502, compute_8=0.45, vector=1.11),
+    "A10G": Kernels(0.751, 0.882, 0.429, vector=0.99),
+    "B200": Kernels(0.834, 1.03, 0.822, compute_8=0.62, compute_4=0.453),
+    "B300": Kernels(0.939, 0.951, 0.6, compute_8=0.544, compute_4=0.51),
+    "H100": Kernels(0.886, 0.964, 0.773, compute_8=0.481, vector=0.854),
+    "H100-NVL": Kernels(0.819, 0.767, 0.526, compute_8=0.52),
+    "H20-96GB": Kernels(0.383, 1.24, 0.716, compute_8=0.657, vector=0.562),
+    "H200": Kernels(0.888, 1.04, 0.431, compute_8=0.85, vector=0.885),
+    "L4": Kernels(0.819, 0.689, 0.305, compute_8=0.45),
+    "L40S": Kernels(0.896, 0.528, 0.567, compute_8=0.674),
+    "RTX-4090": Kernels(0.835, 0.697, 0.503, compute_8=0.45),
+    "RTX-5090": Kernels(0.874, 0.803, 0.341, compute_8=0.311, compute_4=0.45),
+    "RTX-PRO-6000-Blackwell-Server": Kernels(0.884, 0.743, 0.45, compute_8=0.45, compute_4=0.546),
 }
 _PORTABLE = {
-    "A10": Kernels(0.79, 0.674, 0.411, attention=1.08),
-    "A100-40GB": Kernels(0.79, 1.73, 0.203, attention=0.672),
-    "A100-80GB": Kernels(0.768, 1.51, 0.216, vector=0.65, attention=0.773),
-    "A100-80GB-PCIe": Kernels(0.746, 1.24, 0.229, vector=0.993, attention=0.778),
-    "A10G": Kernels(0.834, 0.793, 0.512, attention=1.17),
-    "A16-GA107": Kernels(0.748, 1.64, 0.47, vector=1.01, attention=1.57),
-    "A40": Kernels(0.826, 0.831, 0.38, attention=1.12),
-    "B200": Kernels(0.791, 0.819, 0.104, vector=0.995, attention=0.931),
-    "H100": Kernels(0.668, 0.857, 0.131, vector=0.99, attention=0.612),
-    "H100-PCIe": Kernels(0.765, 0.947, 0.166, attention=0.524),
-    "H200": Kernels(0.607, 0.773, 0.142, vector=0.922, attention=0.706),
-    "L4": Kernels(0.772, 0.382, 0.402, attention=1.14),
-    "L40S": Kernels(0.828, 0.368, 0.634, attention=0.791),
-    "M60": Kernels(0.617, 2.7, 0.512, vector=0.54, attention=1.29),
-    "P100": Kernels(0.322, 1.63, 0.316, vector=0.484, attention=0.982),
-    "Quadro-RTX-5000": Kernels(0.804, 0.962, 0.363, vector=0.598, attention=0.889),
-    "RTX-PRO-6000-Blackwell-Server": Kernels(0.86, 0.55, 0.584, attention=1.25),
-    "T4": Kernels(0.595, 1.32, 0.27, vector=0.547, attention=0.657),
-    "V100-16GB": Kernels(0.88, 1.19, 0.396, vector=1.06, attention=0.342),
-    "V100-32GB": Kernels(0.866, 1.48, 0.364, vector=1.12, attention=0.718),
-    "V100-PCIe-16GB": Kernels(0.898, 1.21, 0.415, vector=1.06, attention=0.404),
-    "V100S-PCIe-32GB": Kernels(0.793, 1.34, 0.344, vector=1.15, attention=0.441),
+    "A10": Kernels(0.792, 0.657, 0.412, attention=1.05),
+    "A100-40GB": Kernels(0.823, 1.65, 0.205, vector=1.01, attention=0.627),
+    "A100-80GB": Kernels(0.728, 1.47, 0.219, vector=0.846, attention=0.695),
+    "A100-80GB-PCIe": Kernels(0.798, 1.19, 0.232, vector=0.988, attention=0.709),
+    "A10G": Kernels(0.864, 0.855, 0.509, vector=0.984, attention=1.15),
+    "A16-GA107": Kernels(0.755, 1.57, 0.471, vector=1.01, attention=1.48),
+    "A40": Kernels(0.825, 0.805, 0.382, attention=1.09),
+    "B200": Kernels(0.786, 0.796, 0.103, attention=0.963),
+    "H100": Kernels(0.669, 0.845, 0.138, vector=0.983, attention=0.497),
+    "H100-PCIe": Kernels(0.763, 0.906, 0.168, attention=0.468),
+    "H200": Kernels(0.643, 0.8, 0.15, vector=0.835, attention=0.545),
+    "L4": Kernels(0.776, 0.376, 0.404, attention=1.1),
+    "L40S": Kernels(0.825, 0.365, 0.629, attention=0.778),
+    "M60": Kernels(0.624, 2.59, 0.514, vector=0.537, attention=1.23),
+    "P100": Kernels(0.343, 1.59, 0.309, vector=0.512, attention=0.953),
+    "Quadro-RTX-5000": Kernels(0.813, 0.931, 0.364, vector=0.625, attention=0.829),
+    "RTX-4090": Kernels(0.782, 0.456, 0.56, attention=1.02),
+    "RTX-PRO-6000-Blackwell-Server": Kernels(0.866, 0.544, 0.586, attention=1.23),
+    "T4": Kernels(0.613, 1.28, 0.271, vector=0.449, attention=0.625),
+    "V100-16GB": Kernels(0.906, 1.17, 0.388, vector=1.1, attention=0.38),
+    "V100-32GB": Kernels(0.88, 1.42, 0.364, vector=1.14, attention=0.711),
+    "V100-PCIe-16GB": Kernels(0.931, 1.25, 0.405, vector=1.14, attention=0.501),
+    "V100S-PCIe-32GB": Kernels(0.816, 1.29, 0.34, vector=1.21, attention=0.456),
 }
 _TUNED_GENERATIONS = {
     5.0: Kernels(0.75, 1.5, 0.5, vector=0.5),
     6.0: Kernels(0.75, 1.5, 0.5, vector=0.4),
     7.0: Kernels(0.85, 1.5, 0.5),
     7.5: Kernels(0.8, 1.1, 0.4, compute_8=0.35, vector=0.6),
-    8.0: Kernels(0.804, 1.66, 0.587, vector=1.17),
-    8.6: Kernels(0.717, 0.834, 0.43, vector=0.937),
-    8.9: Kernels(0.837, 0.627, 0.426, compute_8=0.483),
-    9.0: Kernels(0.863, 0.96, 0.546, compute_8=0.566, vector=0.963),
-    10.0: Kernels(0.94, 1.1, 0.719, compute_8=0.539, compute_4=0.424),
-    12.0: Kernels(0.872, 0.764, 0.363, compute_8=0.331, compute_4=0.541),
+    8.0: Kernels(0.798, 1.69, 0.589, compute_8=0.45, vector=1.09),
+    8.6: Kernels(0.751, 0.882, 0.429, vector=0.99),
+    8.9: Kernels(0.849, 0.633, 0.443, compute_8=0.515),
+    9.0: Kernels(0.864, 0.917, 0.56, compute_8=0.597, vector=0.911),
+    10.0: Kernels(0.885, 0.987, 0.702, compute_8=0.581, compute_4=0.481),
+    12.0: Kernels(0.879, 0.772, 0.392, compute_8=0.374, compute_4=0.496),
 }
 _PORTABLE_GENERATIONS = {
-    5.0: Kernels(0.617, 2.7, 0.512, vector=0.54, attention=1.29),
-    6.0: Kernels(0.322, 1.63, 0.316, vector=0.484, attention=0.982),
-    7.0: Kernels(0.858, 1.3, 0.379, vector=1.1, attention=0.458),
-    7.5: Kernels(0.692, 1.13, 0.313, vector=0.572, attention=0.764),
-    8.0: Kernels(0.768, 1.48, 0.216, vector=0.865, attention=0.739),
-    8.6: Kernels(0.799, 0.924, 0.44, attention=1.22),
-    8.9: Kernels(0.799, 0.375, 0.505, attention=0.951),
-    9.0: Kernels(0.677, 0.856, 0.146, vector=0.969, attention=0.61),
-    10.0: Kernels(0.791, 0.819, 0.104, vector=0.995, attention=0.931),
-    12.0: Kernels(0.86, 0.55, 0.584, attention=1.25),
+    5.0: Kernels(0.624, 2.59, 0.514, vector=0.537, attention=1.23),
+    6.0: Kernels(0.343, 1.59, 0.309, vector=0.512, attention=0.953),
+    7.0: Kernels(0.882, 1.28, 0.373, vector=1.15, attention=0.498),
+    7.5: Kernels(0.706, 1.09, 0.314, vector=0.53, attention=0.72),
+    8.0: Kernels(0.782, 1.42, 0.218, vector=0.945, attention=0.676),
+    8.6: Kernels(0.808, 0.918, 0.441, attention=1.18),
+    8.9: Kernels(0.794, 0.397, 0.522, attention=0.954),
+    9.0: Kernels(0.69, 0.849, 0.151, vector=0.937, attention=0.502),
+    10.0: Kernels(0.786, 0.796, 0.103, attention=0.963),
+    12.0: Kernels(0.866, 0.544, 0.586, attention=1.23),
 }
-_SUSTAINED = {"A10": 0.55, "A10G": 0.685, "L20": 0.848, "L4": 0.664, "T4": 0.656}
+_SUSTAINED = {"A10G": 0.619, "L4": 0.504, "T4": 0.742}
 # The same chip at the same memory bandwidth, sold under another name or with a slower NVLink.
 _SAME_CHIP = {"A10": "A10G", "A800-80GB": "A100-80GB", "H800": "H100", "GB200": "B200", "A10G": "A10"}
 COEFFICIENTS = Coefficients(
@@ -261,3 +278,8 @@ def kernels_of(card: str, capability: float, engine: Engine, fit: Coefficients =
     if found is not None:
         return found
     return levels[max((level for level in levels if level <= capability), default=min(levels))]
+
+
+def sustained_of(card: str, fit: Coefficients = COEFFICIENTS) -> float:
+    """The share of a card's burst matrix rate that is left when prompts keep it busy."""
+    return fit.sustained.get(card, fit.sustained.get(_SAME_CHIP.get(card, ""), 1.0))

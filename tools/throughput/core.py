@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import inf
+from typing import Literal
 
 from tools.throughput.coefficients import COEFFICIENTS, Engine
 from tools.throughput.gpu_shape import GpuShape
@@ -14,7 +15,13 @@ from tools.throughput.steps import Plan, Stepper, StepTime, stepper
 
 WAIT_STEPS = 0.5  # of the running step, what a newcomer waits before its first chunk enters
 FEW = 4  # requests per replica below which whole numbers matter
+TOLERANCE = 1e-3  # of the concurrency, where the steady state counts as found
 FULLEST = 0.995  # share of time that prompts can take; more requests queue before it
+
+
+# closed: the next request follows an answer, and requests of equal length come in bunches; paced: evenly
+# spaced arrivals; mixed: not known, prompts come in bunches but do not queue on the host.
+Arrival = Literal["closed", "paced", "mixed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +31,7 @@ class Load:
     input_tokens: int
     output_tokens: int
     concurrency: float
+    arrival: Arrival = "mixed"
     limit: float = inf  # requests that memory holds at once over all replicas; more wait for a place
 
 
@@ -68,8 +76,9 @@ def serve_steps(replica: Stepper, load: Load) -> Speed:
     served = min(in_flight, max(1.0, load.limit / plan.replicas)) if replica.engine.batches else 1.0
     if served < FEW and served != int(served):  # some replicas have one request more than others
         return _between(replica, load, int(served))
-    state = _steady(replica, load, served)
-    rate = served / (state.ttft_ms + _steps(load) * state.tpot_ms)  # Little's law, requests per ms
+    loop = _loop(replica, load, served)
+    state = loop.steady()
+    rate = served / (state.ttft_ms + loop.steps * state.tpot_ms)  # Little's law, requests per ms
     queued = (in_flight - served) / rate
     busy_replicas = min(float(plan.replicas), max(1.0, load.concurrency))
     rate *= busy_replicas * 1e3
@@ -80,7 +89,7 @@ def serve_steps(replica: Stepper, load: Load) -> Speed:
         state.tpot_ms,
         state.running,
         state.prompt_share,
-        state.mixed,
+        state.prefill,
         state.decode,
     )
 
@@ -91,7 +100,7 @@ def _between(replica: Stepper, load: Load, fewer: int) -> Speed:
     low, high = (
         serve_steps(replica, replace(load, concurrency=float(n * replicas))) for n in (fewer, fewer + 1)
     )
-    part = load.concurrency / replicas - fewer
+    part = min(load.concurrency, load.limit) / replicas - fewer
 
     def mean(before: float, after: float) -> float:
         return before + part * (after - before)
@@ -115,77 +124,99 @@ class _State:
     prompt_share: float  # of the steps, those that carry a chunk of a prompt
     concurrency: float
     decode: StepTime  # a step without prompt
-    mixed: StepTime  # a step with a chunk of a prompt
+    prefill: StepTime  # a chunk of a prompt alone
 
 
-def _steps(load: Load) -> float:
-    """Steps of a request after its first token."""
-    return max(0.0, load.output_tokens - 1.0)
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A replica that serves `served` equal requests at a time, each followed by the next."""
+
+    replica: Stepper
+    inputs: float
+    steps: float  # of a request after its first token
+    served: float
+    arrival: Arrival
+    slower: float  # arithmetic of prompts under this load, relative to a cool card
+
+    def steady(self) -> _State:
+        """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
+        served = self.served
+        if self.steps == 0:  # requests that end with their first token: prompts one behind the other
+            state = replace(self, served=1.0).at(0.0)
+            return replace(state, ttft_ms=max(state.ttft_ms, served * self.replica.prompt_ms(self.inputs)))
+        most = min(served, self.replica.chunk_tokens * self.steps / self.inputs)
+        state = self.at(most)
+        if state.concurrency <= served:  # at its limit: what it cannot take waits for its first token
+            rate = state.running / (self.steps * state.tpot_ms)
+            waiting = (served - state.running) / rate
+            return replace(state, ttft_ms=max(state.ttft_ms, waiting), concurrency=served)
+        low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
+        for _ in range(20):
+            middle = low + (high - low) * value_low / (value_low - value_high)
+            state = self.at(middle)
+            value = state.concurrency - served
+            if abs(value) < TOLERANCE * served:
+                break
+            if value > 0:
+                high, value_high, value_low = middle, value, value_low / 2
+            else:
+                low, value_low, value_high = middle, value, value_high / 2
+        return state
+
+    def at(self, running: float) -> _State:
+        """Step times and latencies with `running` sequences decoding.
+
+        Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry. A request
+        that decodes is delayed by the prompts of the other C - 1 requests only, until prompts fill the steps.
+        """
+        replica, inputs, steps, slower = self.replica, self.inputs, self.steps, self.slower
+        context, attended = inputs + steps / 2, inputs / 2  # a prompt token attends to half the prompt
+        sequences = max(1.0, running)
+        most = replica.chunk_tokens
+        own_chunk = min(most, inputs)
+        per_step = inputs * running / steps if steps else 0.0
+        chunk = min(most, max(inputs, per_step))
+        others = 1.0 - (1.0 - min(1.0, per_step / most)) / self.served
+        decode = replica.decode(sequences, context)
+        first = replica.prefill(own_chunk, attended, slower)
+        mixed = replica.step(sequences, context, chunk, attended, slower).total_ms
+
+        share = min(1.0, per_step / chunk) * others
+        tpot = decode.total_ms + share * (mixed - decode.total_ms) / replica.plan.overlapped_stages
+        rate = running / (steps * tpot) if steps else 0.0
+        alone = replica.prompt_ms(inputs, slower)
+        ttft = replica.engine.request_ms + inputs * replica.coefficients.host_token_us / 1e3 + alone
+        if self.served > 1.0:
+            own = mixed
+            if chunk > own_chunk:
+                own = replica.step(sequences, context, own_chunk, attended, slower).total_ms
+            shared = inputs / own_chunk * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
+            ahead = self._ahead_ms(alone, rate, inputs / chunk * mixed, others)
+            ttft += min(1.0, self.served - 1.0) * (shared + ahead)
+        return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
+
+    def _ahead_ms(self, alone: float, rate: float, service: float, others: float) -> float:
+        """What a newcomer waits for prompts ahead of its own.
+
+        Prompts pass one behind the other: mean value analysis with fixed service times gives the queue. In
+        a closed loop requests of equal length that started together also end together, so newcomers come
+        in bunches, and the host prepares one behind the other.
+        """
+        busy = min(FULLEST, rate * service)
+        queue = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
+        if self.arrival == "paced":
+            return queue
+        engine = self.replica.engine
+        bunch: float = alone * engine.bunching * (self.served**engine.bunching_power - 1.0)
+        if self.arrival == "closed":
+            bunch += (self.served - 1.0) * (engine.serial_ms + self.inputs * engine.serial_token_us / 1e3)
+        return max(queue, bunch)
 
 
-def _steady(replica: Stepper, load: Load, served: float) -> _State:
-    """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
-    inputs, steps = max(1.0, float(load.input_tokens)), _steps(load)
-    slower = _throttle(replica, inputs, steps, served)
-    if steps == 0:  # requests that end with their first token: prompts one behind the other
-        state = _state(replica, inputs, 0.0, 0.0, 1.0, 1.0)
-        return replace(state, ttft_ms=max(state.ttft_ms, served * replica.prompt_ms(inputs)))
-    most = min(served, replica.chunk_tokens * steps / inputs)
-    state = _state(replica, inputs, steps, most, served, slower)
-    if state.concurrency <= served:
-        return _queued(state, steps, served)
-    low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
-    for _ in range(20):
-        middle = low + (high - low) * value_low / (value_low - value_high)
-        state = _state(replica, inputs, steps, middle, served, slower)
-        value = state.concurrency - served
-        if abs(value) < 1e-4 * served:
-            break
-        if value > 0:
-            high, value_high, value_low = middle, value, value_low / 2
-        else:
-            low, value_low, value_high = middle, value, value_high / 2
-    return state
-
-
-def _state(
-    replica: Stepper, inputs: float, steps: float, running: float, served: float, slower: float
-) -> _State:
-    """Step times and latencies with `running` sequences decoding.
-
-    Prompts come at I B / (O - 1) tokens per step on average, in chunks that some steps carry. A request that
-    decodes is delayed by the prompts of the other C - 1 requests only, until prompts fill every step.
-    """
-    context, attended = inputs + steps / 2, inputs / 2  # a prompt token attends to half the prompt on average
-    sequences = max(1.0, running)
-    most = replica.chunk_tokens
-    own_chunk = min(most, inputs)
-    per_step = inputs * running / steps if steps else 0.0
-    chunk = min(most, max(inputs, per_step))
-    others = 1.0 - (1.0 - min(1.0, per_step / most)) / served
-    decode = replica.decode(sequences, context)
-    first = replica.prefill(own_chunk, attended, slower)
-    mixed = replica.step(sequences, context, chunk, attended, slower).total_ms
-    own = mixed
-    if chunk > own_chunk:
-        own = replica.step(sequences, context, own_chunk, attended, slower).total_ms
-
-    share = min(1.0, per_step / chunk) * others
-    tpot = decode.total_ms + share * (mixed - decode.total_ms) / replica.plan.overlapped_stages
-    rate = running / (steps * tpot) if steps else 0.0
-    # Prompts pass one behind the other: a newcomer finds part of the others there (mean value analysis with
-    # fixed service times), each taking its chunks' steps.
-    chunks = inputs / own_chunk
-    alone = replica.prompt_ms(inputs, slower)
-    service = inputs / chunk * mixed
-    busy = min(FULLEST, rate * service)
-    queue = service * others * busy * (1.0 - (1.0 - busy) / 2) / (1.0 - others * busy)
-    # Requests of equal length that started together also end together, so newcomers come in bunches.
-    bunch = alone * replica.engine.bunching * (served**replica.engine.bunching_power - 1.0)
-    shared = chunks * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
-    ttft = replica.engine.request_ms + inputs * replica.coefficients.host_token_us / 1e3 + alone
-    ttft += min(1.0, served - 1.0) * (shared + max(queue, bunch))
-    return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
+def _loop(replica: Stepper, load: Load, served: float) -> _Loop:
+    inputs, steps = max(1.0, float(load.input_tokens)), max(0.0, load.output_tokens - 1.0)
+    slower = _throttle(replica, inputs, steps, served) if steps else 1.0
+    return _Loop(replica, inputs, steps, served, load.arrival, slower)
 
 
 def _throttle(replica: Stepper, inputs: float, steps: float, served: float) -> float:
@@ -203,9 +234,3 @@ def _throttle(replica: Stepper, inputs: float, steps: float, served: float) -> f
     alone, full = prompt / (prompt + steps * decode), prompt / (prompt + steps * added)
     busy = full - (full - alone) / served
     return 1.0 + busy * (1.0 / replica.sustained - 1.0)
-
-
-def _queued(state: _State, steps: float, served: float) -> _State:
-    """A replica that works at its limit: what it cannot take waits, which lengthens the first token."""
-    rate = state.running / (steps * state.tpot_ms)
-    return replace(state, ttft_ms=max(state.ttft_ms, (served - state.running) / rate), concurrency=served)

@@ -26,7 +26,9 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     replica = settled.replica
     allowed = settled.held
     concurrency = _concurrency(request, settled, allowed)
-    speed = serve_steps(replica, Load(inputs, outputs, concurrency, limit=max(1, settled.running_limit)))
+    speed = serve_steps(
+        replica, Load(inputs, outputs, concurrency, settled.arrival, max(1, settled.running_limit))
+    )
     alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
     together = float(max(1, inputs)) if concurrency == 1 else min(replica.chunk_tokens, inputs * concurrency)
     prefill_rate = together / replica.prompt_ms(together) * 1e3 * replica.plan.replicas

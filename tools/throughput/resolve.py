@@ -12,6 +12,7 @@ from knowledge.rows import Gpu, Instance, Model, Precision
 from tools.contracts.throughput import ThroughputRequest
 from tools.memory.request import Notes, resolve_model
 from tools.throughput.coefficients import Engine
+from tools.throughput.core import Arrival
 from tools.throughput.engines import find_engine
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, link_between
@@ -40,6 +41,7 @@ class Resolved:
     source_titles: tuple[tuple[str, str], ...]
     input_tokens: int
     output_tokens: int
+    arrival: Arrival
     notes: Notes
 
 
@@ -83,6 +85,7 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
         source_titles=tuple(sources),
         input_tokens=inputs,
         output_tokens=outputs,
+        arrival=resolve_arrival(request.arrival, notes),
         notes=notes,
     )
 
@@ -204,6 +207,20 @@ def resolve_kv(
     default = "fp8" if scaled and gpu.fp8_tflops else "bf16" if gpu.bf16_tflops else "fp16"
     notes.assume("kv_precision", default, "default")
     return catalog.kv_precision(default)
+
+
+def resolve_arrival(word: str, notes: Notes) -> Arrival:
+    """How requests arrive; without a word the first token is estimated between closed and paced loads."""
+    key = normal(word)
+    if not key:
+        notes.assume("arrival", "mixed", "not_stated")
+    if key in ("", "mixed", "unknown"):
+        return "mixed"
+    if key in ("closed", "closedloop", "burst"):
+        return "closed"
+    if key in ("paced", "open", "openloop", "constant", "poisson"):
+        return "paced"
+    raise InputError("arrival", word, "closed, paced or mixed")
 
 
 def resolve_link(word: str, instance: Instance | None) -> str:

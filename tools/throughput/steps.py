@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, kernels_of
+from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, kernels_of, sustained_of
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link, all_reduce_ms, all_to_all_ms, hand_over_ms
 from tools.throughput.model_shape import ModelShape
@@ -14,7 +14,7 @@ ACTIVATION_BYTES = 2.0
 REWRITTEN_BYTES = (
     4.0  # per weight: bitsandbytes unpacks to 16 bit, writes, and reads again for more than one row
 )
-UNPACK_OVERLAP, HOST_OVERLAP = 3.5, 2.0  # see `joined`
+UNPACK_OVERLAP = 3.5  # see `joined`
 FEW_TOKENS = 25.0
 FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
@@ -168,7 +168,7 @@ class Stepper:
         if prompt_tokens:  # short prompts need fewer launches
             host = max(host, self.prompt_host_ms * prompt_tokens / (prompt_tokens + FEW_TOKENS))
         if host:
-            waiting = joined(total, host, HOST_OVERLAP) - total
+            waiting = joined(total, host, self.engine.host_overlap) - total
             total, overhead = total + waiting, overhead + waiting
         return StepTime(total, read, kv, compute + attention, communication, overhead)
 
@@ -232,7 +232,9 @@ def stepper(
         share = kernels.compute_16 * gpu.fp16_tflops / scheme.peak_tflops
     rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
     attention_rate = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
-    attention_rate *= kernels.attention * engine.attention_share
+    attention_share = kernels.attention * engine.attention_share
+    prefill_rate = attention_rate * min(CEILING, attention_share * fit.prefill_attention)
+    decode_rate = attention_rate * min(CEILING, attention_share * fit.decode_attention)
     activation_bytes = fit.activation_bytes * engine.activation_share
     unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * kernels.vector)
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
@@ -279,17 +281,17 @@ def stepper(
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
-        kv_byte_ms=per_byte / (fit.kv_bandwidth * engine.kv_share),
-        prefill_pair_ms=model.attention_flops / (attention_rate * fit.prefill_attention),
-        window_pair_ms=model.window_flops / (attention_rate * fit.prefill_attention),
-        decode_pair_ms=model.decode_attention_flops / (attention_rate * fit.decode_attention),
+        kv_byte_ms=per_byte / min(CEILING, fit.kv_bandwidth * engine.kv_share),
+        prefill_pair_ms=model.attention_flops / prefill_rate,
+        window_pair_ms=model.window_flops / prefill_rate,
+        decode_pair_ms=model.decode_attention_flops / decode_rate,
         activation_token_ms=model.layers * model.hidden * activation_bytes * per_byte,
         overhead_ms=fixed_us * kernels.layer / gpu.time_share / 1e3 + engine.step_ms,
         prompt_overhead_ms=model.layers * engine.prompt_layer_us * kernels.layer / gpu.time_share / 1e3,
         sequence_ms=engine.sequence_us / 1e3,
         host_ms=model.layers * host_us / 1e3,
         prompt_host_ms=model.layers * prompt_host_us * kernels.layer**0.4 / 1e3,
-        sustained=fit.sustained.get(gpu.card, 1.0),
+        sustained=sustained_of(gpu.card, fit),
         communication_ms=communication,
         communication_token_ms=per_token,
     )
