@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
-from langchain_core.messages import AIMessage, AnyMessage, HumanMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.runtime import Runtime
 from typing_extensions import override
 
@@ -16,6 +16,7 @@ from agent.evidence import Evidence
 from agent.steps import findings_of, is_question
 
 REPAIRS = 1  # how often the model may rewrite
+_WHOLE = ("stop", "tool_calls")  # finish reasons of an answer that is all there
 _LISTED = 12  # claims named in the request to rewrite
 
 
@@ -29,6 +30,10 @@ class Ungrounded(Exception):
 
 class EmptyAnswer(Exception):
     """The model ended without text and without a tool call that could be run."""
+
+
+class CutAnswer(Exception):
+    """The service ended the answer before its end: a broken stream, a token limit, a filter."""
 
 
 class GroundingState(AgentState[Any]):
@@ -55,12 +60,15 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
             return None
         if last.response_metadata.get("model_name") == BUILTIN:
             return None
+        repairs = state.get("repairs", 0)
+        if last.invalid_tool_calls and repairs < REPAIRS:
+            return {"messages": _call_again(last), "repairs": repairs + 1, "jump_to": "model"}
         if not last.text.strip():
             raise EmptyAnswer("the model returned no text")
+        _check_end(last)
         faults = evidence_of(messages).ungrounded(last.text)
         if not faults:
             return None
-        repairs = state.get("repairs", 0)
         if repairs >= REPAIRS:
             raise Ungrounded(faults)
         return {
@@ -73,6 +81,27 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
     @override
     async def aafter_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         return self.after_model(state, runtime)
+
+
+def _call_again(message: AIMessage) -> list[ToolMessage]:
+    """Replies to calls whose arguments are no JSON; every call needs one."""
+    return [
+        ToolMessage(
+            "The arguments are not valid JSON. Call again.",
+            tool_call_id=call["id"] or "",
+            name=call["name"],
+            status="error",
+        )
+        for call in message.invalid_tool_calls
+    ]
+
+
+def _check_end(message: AIMessage) -> None:
+    """The client library takes a stream that breaks off for a whole answer; only the reason tells."""
+    about = message.response_metadata
+    reason = about.get("finish_reason")
+    if about.get("model_provider") == "openai" and reason not in _WHOLE:
+        raise CutAnswer(f"the answer broke off: finish reason {reason}")
 
 
 def evidence_of(messages: Sequence[AnyMessage]) -> Evidence:

@@ -79,8 +79,8 @@ def guide_tool(searcher: GuideSearch) -> BaseTool:
         func=run,
         name="search_guides",
         description=(
-            "Guides on errors, drivers, CUDA, memory, storage, network, buying and tuning on GPU instances. "
-            "Call it for any symptom, how-to or concept. Not for prices, specs or sizes of instances."
+            "Guides on errors, drivers, CUDA, storage, network, buying, tuning: any symptom, how-to or concept. "
+            "Not prices or specs."
         ),
         args_schema=GuideRequest,
         response_format="content_and_artifact",

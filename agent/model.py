@@ -16,34 +16,36 @@ from settings import Settings
 
 REQUEST_TIMEOUT_S = 20.0  # one request; the deadline of the whole answer is a setting
 MAX_RETRIES = 2  # on connection errors, 408, 409, 429 and 5xx; the client honours Retry-After
-# The fields of the tools that a model is shown; the others have defaults that reports state as assumptions.
-_SHOWN_FIELDS = frozenset(
-    {
-        "amount", "budget", "concurrency", "context_tokens", "count", "currency", "dataset_tokens",
-        "deadline_hours", "duration_s", "epochs", "frames", "gpu", "gpu_count", "gpu_excluded", "gpu_wanted",
-        "hours", "input_tokens", "instance_type", "instance_wanted", "kind", "language", "max_hourly_cny",
-        "method", "min_gpu_memory_gib", "mode", "model", "months", "name", "names", "nvlink", "objective",
-        "output_tokens", "output_tokens_per_s", "params_b", "period", "precision", "purchase", "query",
-        "rdma", "region", "regions", "requests_per_second", "resolution", "sequence_length", "task", "tokens",
-        "tpot_ms", "ttft_ms", "users", "weight_precision", "zero_stage",
-    }
-)  # fmt: skip
-_WORKLOAD = frozenset(
-    {
-        "budget", "concurrency", "context_tokens", "gpu_count", "instance_type", "method", "model",
-        "params_b", "precision", "purchase", "regions", "task",
-    }
-)  # fmt: skip
-_SHOWN_OF_TOOL = {"launch_commands": _WORKLOAD, "what_if": _WORKLOAD | {"amount", "currency", "period"}}
-_HIDDEN_TOOLS = frozenset({"check_claims"})  # takes ids that only the reading knows
+# The arguments of each tool that a model is shown. The others stay allowed; their defaults are stated as
+# assumptions in the reports. A tool without a line is not shown: `check_claims` takes ids that only the
+# reading knows, and `what_if` is `recommend_instance` asked again.
+_SERVE = "model params_b gpu instance_type gpu_count weight_precision concurrency"
+_TRAIN = "model params_b method precision sequence_length gpu instance_type gpu_count"
+_SHOWN = {
+    "recommend_instance": "task model params_b precision context_tokens input_tokens output_tokens "
+    "concurrency users requests_per_second ttft_ms tpot_ms method sequence_length dataset_tokens "
+    "epochs deadline_hours budget amount currency period hours purchase regions gpu_wanted gpu_excluded "
+    "instance_wanted gpu_count objective",
+    "estimate_memory": f"{_SERVE} context_tokens",
+    "estimate_throughput": f"{_SERVE} input_tokens output_tokens",
+    "estimate_training_memory": _TRAIN,
+    "estimate_training_time": f"{_TRAIN} tokens",
+    "estimate_other_memory": "model gpu instance_type gpu_count resolution frames",
+    "estimate_cost": "instance_type count region purchase hours currency",
+    "look_up": "name",
+    "compare": "names",
+    "decode_name": "name",
+    "find_instances": "gpu gpu_count min_gpu_memory_gib nvlink rdma max_hourly_cny",
+    "launch_commands": "instance_type task model precision context_tokens concurrency method purchase",
+    "search_guides": "query",
+}
 
 
 class LeanChatOpenAI(ChatOpenAI):
     """`ChatOpenAI` that sends short tool schemas: titles, defaults and null alternatives cost tokens."""
 
     def bind_tools(self, tools: Sequence[Any], **kwargs: Any) -> Runnable[Any, AIMessage]:
-        shown = [tool for tool in tools if getattr(tool, "name", "") not in _HIDDEN_TOOLS]
-        return super().bind_tools([lean_tool(tool) for tool in shown], **kwargs)
+        return super().bind_tools(lean_tools(tools), **kwargs)
 
 
 def open_model(settings: Settings) -> LeanChatOpenAI | None:
@@ -63,12 +65,16 @@ def open_model(settings: Settings) -> LeanChatOpenAI | None:
     )
 
 
-def lean_tool(tool: BaseTool | dict[str, Any]) -> dict[str, Any]:
-    """A tool in OpenAI's form without what a model does not need to call it."""
+def lean_tools(tools: Sequence[BaseTool]) -> list[dict[str, Any]]:
+    """The tools a model is shown in OpenAI's form, without what it does not need to call them."""
+    return [_lean_tool(tool) for tool in tools if tool.name in _SHOWN]
+
+
+def _lean_tool(tool: BaseTool) -> dict[str, Any]:
     described = convert_to_openai_tool(tool)
     function = described["function"]
     parameters = function["parameters"]
-    shown = _SHOWN_OF_TOOL.get(function["name"], _SHOWN_FIELDS)
+    shown = frozenset(_SHOWN[tool.name].split())
     function["parameters"] = _lean(parameters, parameters.pop("$defs", {}), shown)
     return described
 
@@ -87,6 +93,8 @@ def _lean(schema: Any, definitions: dict[str, Any], shown: frozenset[str]) -> An
             {**{key: value for key, value in schema.items() if key != "anyOf"}, **first}, definitions, shown
         )
     lean = {key: _lean(value, definitions, shown) for key, value in schema.items() if key not in _NOISE}
+    if "enum" in lean:
+        lean.pop("type", None)  # the values say it
     if "properties" in schema:
         lean["properties"] = {
             name: _lean(value, definitions, shown)
@@ -98,7 +106,7 @@ def _lean(schema: Any, definitions: dict[str, Any], shown: frozenset[str]) -> An
 
 _NOISE = frozenset(
     {
-        "additionalProperties", "title", "default", "minimum", "maximum", "exclusiveMinimum",
-        "exclusiveMaximum", "minLength", "maxLength", "pattern",
+        "additionalProperties", "title", "default", "description", "minItems", "minimum", "maximum",
+        "exclusiveMinimum", "exclusiveMaximum", "minLength", "maxLength", "pattern",
     }
 )  # fmt: skip

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
 from typing import Any, cast
 
+from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph.state import CompiledStateGraph
@@ -42,6 +44,10 @@ from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
 
 log = logging.getLogger(__name__)
+_SECRET = re.compile(r"(?i)\bsk-[\w*-]+|\bbearer\s+\S+|(?<=api key provided: )\S+|(?<=api_key=)\S+")
+_OVERFLOW = re.compile(
+    r"(?i)context_length|context (?:length|window|size)|too many tokens|too long|input length"
+)
 
 Agent = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -106,14 +112,14 @@ class Advisor:
             yield run.notice("model_paused")
         elif self._agent is not None:
             try:
-                async for event in run.stream(self._agent, talk, self._deadline_s):
+                async for event in run.ask_model(self._agent, talk, self._deadline_s):
                     yield event
                 final, name = run.checked_final(), self._model_name
                 self._breaker.succeeded()
             except Exception as error:  # noqa: BLE001  # every fault of a service ends in the built-in answer
                 yield self._fell_back(run, error)
         if final is None:
-            async for event in run.stream(self._builtin, talk, deadline_s=None):
+            async for event in run.stream(self._builtin, talk):
                 yield event
             final = run.final
         if final is None:
@@ -131,7 +137,9 @@ class Advisor:
         else:
             code = "model_timeout" if isinstance(error, TimeoutError) else code
             self._breaker.failed()
-        log.warning("model %s: %s: %.500s", self._model_name, type(error).__name__, error)
+        log.warning(
+            "model %s: %s: %.500s", self._model_name, type(error).__name__, without_secrets(str(error))
+        )
         run.restart()
         return run.notice(code)
 
@@ -180,11 +188,28 @@ class _Run:
         self._notices.append(notice)
         return notice
 
-    async def stream(
-        self, agent: Agent, talk: list[AnyMessage], deadline_s: float | None
+    async def ask_model(
+        self, agent: Agent, talk: list[AnyMessage], deadline_s: float
     ) -> AsyncIterator[Event]:
-        """Runs an agent and yields its tool steps; the final message is left in `final`."""
-        ends = None if deadline_s is None else asyncio.get_running_loop().time() + deadline_s
+        """Runs the agent of a language model. A talk too long for it is asked again from its last question on,
+        within the same deadline."""
+        ends = asyncio.get_running_loop().time() + deadline_s
+        try:
+            async for event in self.stream(agent, talk, ends):
+                yield event
+        except Exception as error:
+            if len(talk) == 1 or not is_overflow(error):
+                raise
+            log.info("the talk of %d messages is too long for the model", len(talk))
+            self.restart()
+            async for event in self.stream(agent, talk[-1:], ends):
+                yield event
+
+    async def stream(
+        self, agent: Agent, talk: list[AnyMessage], ends: float | None = None
+    ) -> AsyncIterator[Event]:
+        """Runs an agent and yields its tool steps; the final message is left in `final`. `ends` is a time of
+        the event loop's clock."""
         stream = agent.astream({"messages": talk}, stream_mode=["updates"], version="v2")
         async with aclosing(cast(AsyncGenerator[Any, None], stream)) as parts:
             while True:
@@ -249,6 +274,19 @@ class _Run:
             notices=tuple(self._notices),
             usage=dict(self._usage),
         )
+
+
+def is_overflow(error: Exception) -> bool:
+    """Whether a service says that the request is longer than its context; each words it in its own way."""
+    if isinstance(error, ContextOverflowError):
+        return True
+    status = getattr(error, "status_code", None)
+    return status in (400, 413, 422) and bool(_OVERFLOW.search(f"{getattr(error, 'code', '')} {error}"))
+
+
+def without_secrets(text: str) -> str:
+    """A text for the log: services repeat the key they were sent in their error messages."""
+    return _SECRET.sub("***", text)
 
 
 def pieces(text: str) -> list[str]:

@@ -103,10 +103,8 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "recommend_instance",
             SizingRequest,
             lambda request: recommend(request, catalog, default_region),
-            "Choose Alibaba Cloud GPU instances for a workload. Call it first for any sizing or budget "
-            "question; "
-            "pass only what the user said. Returns options with memory, speed and price, and why others "
-            "lose.",
+            "Instances for a workload with memory, speed and price. First call for sizing or budget questions; "
+            "pass only what the user said.",
         ),
         tool(
             "what_if",
@@ -119,64 +117,61 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "estimate_memory",
             MemoryRequest,
             lambda request: estimate_memory(request, catalog),
-            "GPU memory of serving a language model, and whether it fits on a given GPU or instance type.",
+            "Memory of serving a language model; does it fit on a GPU or instance type.",
         ),
         tool(
             "estimate_training_memory",
             TrainingMemoryRequest,
             lambda request: estimate_training_memory(request, catalog),
-            "GPU memory of training or fine-tuning a language model (method: full, lora, qlora, pretrain).",
+            "Memory of training; method: full, lora, qlora, pretrain.",
         ),
         tool(
             "estimate_other_memory",
             OtherMemoryRequest,
             lambda request: estimate_other_memory(request, catalog),
-            "GPU memory of diffusion, video, speech, embedding, reranker and vision models.",
+            "Memory of diffusion, video, speech, embedding, reranker and vision models.",
         ),
         tool(
             "estimate_throughput",
             ThroughputRequest,
             lambda request: estimate_throughput(request, catalog),
-            "Serving speed of a language model on a GPU: tokens per second, time to first token, with "
-            "ranges.",
+            "Serving speed of a language model on a GPU.",
         ),
         tool(
             "estimate_training_time",
             TrainingTimeRequest,
             lambda request: estimate_training_time(request, catalog),
-            "Training speed and the hours of a job; needs a GPU, and tokens (or samples and epochs) for "
-            "hours.",
+            "Training speed and, given tokens, hours of a job on a GPU.",
         ),
         tool(
             "estimate_cost",
             CostRequest,
             lambda request: estimate_cost(request, catalog, default_region),
-            "What an instance type costs: per hour, month, job or million tokens, by purchase option and "
-            "region.",
+            "Price of an instance type by purchase option and region.",
         ),
         tool(
             "look_up",
             LookUpRequest,
             lambda request: _look_up(request, catalog, default_region),
-            "Facts of one instance type, family, GPU, model or precision by name.",
+            "Facts of one instance type, family, GPU, model or precision.",
         ),
         tool(
             "compare",
             NamesRequest,
             lambda request: compare(request.names, catalog, request.kind, request.region or default_region),
-            "Two or more GPUs, instance types or families side by side.",
+            "GPUs, instance types or families side by side.",
         ),
         tool(
             "decode_name",
             NameRequest,
             lambda request: decode_name(request.name, catalog),
-            "What the parts of an instance-type name mean, whether it exists, and near names if not.",
+            "Meaning of an instance-type name; does it exist.",
         ),
         tool(
             "find_instances",
             FindRequest,
             lambda request: find_instances(request, catalog, default_region),
-            "Instance types by properties (GPU, count, memory, NVLink, RDMA, price limit), not by workload.",
+            "Instance types by properties, not by workload.",
         ),
         tool(
             "check_claims",
@@ -188,7 +183,7 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "launch_commands",
             LaunchRequest,
             lambda request: _launch(request, catalog, default_region),
-            "Terraform, CLI and serving or training files for a workload on a chosen instance type.",
+            "Terraform, CLI and start files for a workload on an instance type.",
         ),
     ]
 
@@ -264,12 +259,13 @@ _SPEED_KEYS = (
     "output_tokens_per_s", "output_tokens_per_s_low", "output_tokens_per_s_high", "ttft_ms", "tpot_ms",
     "hours", "hours_low", "hours_high",
 )  # fmt: skip
-_BRIEF_CHARS = 3_000
+_NOT_BRIEF = frozenset({"source", "note", "rung", "chosen", "within_limits"})
+_BRIEF_CHARS = 1_600  # about 500 tokens; a model that sizes reads two reports in three calls
 
 
 def brief(report: Report) -> str:
-    """A report as compact JSON for a language model: set fields only, four significant digits, no sources,
-    the longest lists cut to their first entries until it is short."""
+    """A report as compact JSON for a language model: set fields only, four significant digits, no sources
+    or notes, the longest lists cut to their first entries until it is short."""
     values = report.model_dump(mode="json", exclude=_MODEL_KEYS_LEFT_OUT)
     if isinstance(report, Recommendation):
         values["options"] = [_brief_option(option) for option in values["options"]]
@@ -291,6 +287,7 @@ def _json(value: object) -> str:
 
 def _brief_option(option: dict[str, Any]) -> dict[str, Any]:
     short = {key: option[key] for key in _OPTION_KEYS}
+    short["plan"] = {key: item for key, item in option["plan"].items() if item != 1}
     for part, keys in (("memory", _MEMORY_KEYS), ("speed", _SPEED_KEYS)):
         if option[part]:
             short[part] = {key: option[part][key] for key in keys if key in option[part]}
@@ -304,7 +301,7 @@ def _compact(value: Any) -> Any:
     if isinstance(value, BaseModel):
         value = value.model_dump(mode="json")
     if isinstance(value, dict):
-        kept = {key: _compact(item) for key, item in value.items()}
+        kept = {key: _compact(item) for key, item in value.items() if key not in _NOT_BRIEF}
         return {key: item for key, item in kept.items() if item not in (None, "", [], {})}
     if isinstance(value, list | tuple):
         return [_compact(item) for item in value]

@@ -11,8 +11,11 @@ from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
 from agent.build import system_prompt
-from agent.model import lean_tool
+from agent.guides import guide_tool
+from agent.model import lean_tools
 from knowledge.catalog import Catalog
+from tests.agent.conftest import OneGuide
+from tests.agent.model_server import tokens_of
 from tools.contracts.cost import CostReport
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
@@ -21,6 +24,12 @@ from tools.langchain_tools import Fault, build_tools
 @pytest.fixture(scope="module")
 def tools(catalog: Catalog) -> dict[str, BaseTool]:
     return {tool.name: tool for tool in build_tools(catalog)}
+
+
+@pytest.fixture(scope="module")
+def lean(catalog: Catalog) -> list[dict[str, Any]]:
+    """The tools as a language model is sent them."""
+    return lean_tools([*build_tools(catalog), guide_tool(OneGuide())])
 
 
 def call(tool: BaseTool, **args: Any) -> ToolMessage:
@@ -74,13 +83,27 @@ def test_prices_keep_their_exact_amount(tools: dict[str, BaseTool]) -> None:
     assert str(report.hourly) == "9.5326"
 
 
-def test_a_model_reads_few_words_before_it_can_call(tools: dict[str, BaseTool]) -> None:
-    shown = [json.dumps(lean_tool(tool), separators=(",", ":")) for tool in tools.values()]
-    assert sum(map(len, shown)) + len(system_prompt()) < 10_000  # characters; about four to a token
-    assert all('"title"' not in text and '"default"' not in text for text in shown)
+def test_a_model_reads_few_tokens_before_it_can_call(lean: list[dict[str, Any]]) -> None:
+    shown = json.dumps(lean, separators=(",", ":"))
+    assert tokens_of(shown) + tokens_of(system_prompt()) <= 1_500
+    assert '"title"' not in shown
+    assert '"default"' not in shown
 
 
-def test_lean_schemas_keep_what_a_tool_requires(tools: dict[str, BaseTool]) -> None:
-    for tool in tools.values():
-        parameters = lean_tool(tool)["function"]["parameters"]
-        assert set(parameters.get("required", [])) <= set(parameters["properties"]), tool.name
+def test_the_prefix_of_every_request_is_the_same(catalog: Catalog, lean: list[dict[str, Any]]) -> None:
+    again = lean_tools([*build_tools(catalog), guide_tool(OneGuide())])
+    assert json.dumps(again) == json.dumps(lean)
+
+
+def test_lean_schemas_keep_what_a_tool_requires(lean: list[dict[str, Any]]) -> None:
+    for tool in lean:
+        parameters = tool["function"]["parameters"]
+        assert set(parameters.get("required", [])) <= set(parameters["properties"]), tool
+
+
+def test_every_tool_shows_the_arguments_that_name_its_subject(lean: list[dict[str, Any]]) -> None:
+    shown = {tool["function"]["name"]: tool["function"]["parameters"]["properties"] for tool in lean}
+    assert {"task", "model", "budget", "concurrency"} <= set(shown["recommend_instance"])
+    assert set(shown["recommend_instance"]["budget"]["properties"]) == {"amount", "currency", "period"}
+    assert all(properties for properties in shown.values())
+    assert "check_claims" not in shown
