@@ -170,6 +170,8 @@ def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
     for mention in mentioned(reading, "gpu") if not found else []:
         for number in counts if len(counts) > 1 else [count]:
             found += smallest(catalog.with_gpu(mention.name, "current"), number)
+    for name in other_sizes(reading, catalog) if found else []:
+        found += smallest(catalog.with_gpu(name, "current"), count)
     return list(dict.fromkeys(found))[:_PRICED]
 
 

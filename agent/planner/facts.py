@@ -6,13 +6,23 @@ from typing import Any
 
 from agent.planner.calculations import cost_args, cost_types, smallest
 from agent.planner.guides import guide_call
-from agent.planner.requests import memory_call, mentioned, models, sizing_args, speed_args
+from agent.planner.requests import (
+    is_training,
+    memory_call,
+    mentioned,
+    models,
+    other_sizes,
+    sizing_args,
+    speed_args,
+)
 from agent.steps import Call, Case
 
 _NAMED = 4  # look-ups of one question
 _COMPARED = 4
+_PRICED = 5  # cards, other memory sizes of them included
 _LINKED_TYPES = 60
 _ALL_TYPES = 300
+_EXAMPLES = {"training": ("A100-80GB", 8), "inference": ("A10", 1)}
 
 
 def lookup(case: Case) -> list[Call]:
@@ -42,11 +52,14 @@ def named_only(case: Case) -> list[Call]:
     if case.done:
         return []
     request = case.reading.request
-    sized = request.model or request.params_b
+    if (request.model or request.params_b) and "size" in case.reading.intents:
+        # A type pushed by the attempt is no wish of the user.
+        return [Call("recommend_instance", sizing_args(request, instance_wanted=None))]
     named = {"model": request.model} if request.model else {"params_b": request.params_b}
     sizes = [
         Call("estimate_memory", {**named, "weight_precision": name}, "usual") for name in ("bf16", "awq-int4")
     ]
+    sized = request.model or request.params_b
     cheapest = [Call("find_instances", {"limit": 3}, "main")] if request.budget is not None else []
     return [*lookup(case), *_prices(case), *(sizes if sized else []), *cheapest]
 
@@ -102,6 +115,11 @@ def _beside(case: Case, kind: str, named: list[str]) -> list[Call]:
     return [Call("estimate_cost", cost_args(case.reading, item, "", None), "beside") for item in types]
 
 
+def _yardstick(args: dict[str, Any]) -> dict[str, Any]:
+    """Cards are held against each other by the hour, the price that is published of nearly all of them."""
+    return {key: value for key, value in args.items() if key != "purchase" or value in ("payg", "spot")}
+
+
 def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:
     """Speed of the model named on each card, its memory in training, and the smallest type of each."""
     reading = case.reading
@@ -114,9 +132,13 @@ def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:
         calls += [Call(*memory_call(reading, name, place, case.catalog), "on_card") for place in places]
     region = (reading.request.regions or ("",))[0]
     types = [
-        item for gpu in gpus for item in smallest(case.catalog.with_gpu(gpu, "current"), counts.get(gpu))
+        item
+        for gpu in [*gpus, *other_sizes(reading, case.catalog)][:_PRICED]
+        for item in smallest(case.catalog.with_gpu(gpu, "current"), counts.get(gpu))
     ]
-    calls += [Call("estimate_cost", cost_args(reading, item, region, None), "beside") for item in types]
+    calls += [
+        Call("estimate_cost", _yardstick(cost_args(reading, item, region, None)), "beside") for item in types
+    ]
     return calls
 
 
@@ -131,7 +153,20 @@ def _prices(case: Case) -> list[Call]:
 
 def region(case: Case) -> list[Call]:
     """Where the things named are in the price lists and what they cost there."""
-    return [] if case.done else _prices(case) + lookup(case)
+    return [] if case.done else (_prices(case) or _example_prices(case)) + lookup(case)
+
+
+def _example_prices(case: Case) -> list[Call]:
+    """Where no machine was named: a usual one for the task in the regions named and the default region."""
+    reading = case.reading
+    if not reading.request.regions:
+        return []
+    gpu, count = _EXAMPLES["training" if is_training(reading) else "inference"]
+    types = smallest(case.catalog.with_gpu(gpu, "current"), count)
+    places = ("", *reading.request.regions)
+    return [
+        Call("estimate_cost", cost_args(reading, item, place, None)) for item in types for place in places
+    ]
 
 
 def buying(case: Case) -> list[Call]:

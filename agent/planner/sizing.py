@@ -18,6 +18,8 @@ from tools.contracts.sizing import Recommendation
 _CARDS_NAMED = 3
 _COMPANIONS = 3
 _USUAL_SIZES_B = (7.0, 32.0, 72.0)
+_SIZES_OF_A_CARD_B = (7.0, 14.0, 32.0)
+_USUAL_IMAGE_MODEL = "SDXL"
 _USUAL_PRECISIONS = ("bf16", "awq-int4")
 _USUAL_METHODS = ("qlora", "lora", "full")
 _ENTRY_GIB = 24  # the smallest card on which the usual 7B to 14B work is comfortable
@@ -57,14 +59,17 @@ def usual_cases(case: Case) -> list[Call]:
             *(Call("estimate_memory", args, "usual") for args in serving),
             *(Call("estimate_training_memory", args, "usual") for args in training),
         ]
+    card = case.reading.vram_gb  # "is 16 GB enough?": sizes near what such a card holds
     sizes = [
         {"params_b": size_b, "weight_precision": name}
-        for size_b in _USUAL_SIZES_B
+        for size_b in (_SIZES_OF_A_CARD_B if card else _USUAL_SIZES_B)
         for name in _USUAL_PRECISIONS
     ]
+    images = [Call("estimate_other_memory", {"model": _USUAL_IMAGE_MODEL}, "usual")] if card else []
     entry = {"min_gpu_memory_gib": _ENTRY_GIB, "vgpu": False, "limit": 1}
     return [
         *(Call("estimate_memory", args, "usual") for args in sizes),
+        *images,
         Call("find_instances", entry, "usual"),
     ]
 

@@ -20,7 +20,19 @@ _WITH_GUIDE: tuple[Intent, ...] = (
 )  # fmt: skip
 _TASKS_WITH_GUIDE = ("graphics", "transcoding", "hpc", "development")
 # Topics that say how something should be, not what it is about.
-_NO_SUBJECT = frozenset({"slow", "compliance", "latency", "promotion", "throughput", "consumer_card"})
+_NO_SUBJECT = frozenset(
+    {
+        "slow",
+        "compliance",
+        "always_on",
+        "acts_for_me",
+        "versions",
+        "latency",
+        "promotion",
+        "throughput",
+        "consumer_card",
+    }
+)
 _SUBJECTS = frozenset({"storage", "network", "spot", "subscription", "vgpu", "oom", "reserved"})
 # Names as they stand in logs, flags and code.
 _TECHNICAL = re.compile(

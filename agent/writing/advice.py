@@ -53,8 +53,12 @@ def _of_work(case: Case) -> Iterator[tuple[str, dict[str, str]]]:
         yield "latent_attention", {"kib": f"{memory.kv_bytes_per_token / 1024:.1f}"}
     if case.reading.nodes or "multi_node" in topics:
         yield "one_node_first", {}
-    if topics & {"vgpu", "grid"} or any(
-        item.name.startswith(("vgn", "sgn")) for item in mentioned(case.reading, "family")
+    chosen = case.done.first(Recommendation)
+    sliced = chosen is not None and any(item.family.startswith(("vgn", "sgn")) for item in chosen.options[:1])
+    if (
+        sliced
+        or topics & {"vgpu", "grid"}
+        or any(item.name.startswith(("vgn", "sgn")) for item in mentioned(case.reading, "family"))
     ):
         yield "vgpu", {}
     if request.task in ("asr", "tts"):

@@ -35,6 +35,7 @@ _WARNING_REASONS = frozenset(
 _SIDE = frozenset(
     {"variant", "rent", "usual", "buys", "companion", "beside", "on_card", "holds", "other_size"}
 )
+_NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
 _WARNINGS_SHOWN = 6
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
@@ -197,6 +198,12 @@ def _next_step(w: Words, findings: Findings) -> str:
     found = findings.first(Recommendation)
     if found is None or not found.options or findings.called("launch_commands"):
         return ""
+    if not (found.request.model or found.request.params_b or found.request.task in _NEED_NO_MODEL):
+        return w(
+            "**Next:** tell me what it is for (inference, training, images, graphics; model and size): then "
+            "I calculate memory and speed.",
+            "**下一步**：请告诉我用途（推理、训练、出图、图形）和模型规模，我再算显存和速度。",
+        )
     return w(
         "**Next:** check the stock of the zone in the console, then ask me for the launch commands "
         "(Terraform, CLI, serving or training command).",

@@ -10,7 +10,7 @@ from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
-from agent.writing.comparison import comparison_sections
+from agent.writing.comparison import comparison_sections, price_ratio_line
 from agent.writing.cost import cost_sections, quote_lines, year_line
 from agent.writing.guides import guide_sections, short_answer
 from agent.writing.launch import launch_sections
@@ -22,6 +22,7 @@ from agent.writing.memory_answer import (
     other_size_lines,
 )
 from agent.writing.recommendation import headline, recommendation_sections
+from agent.writing.small import declined
 from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import symptom_question, vague_sections, which_model
 from agent.writing.verdict import card_memory_lines, unsold_lines, verdict_section
@@ -41,6 +42,7 @@ from tools.contracts.lookup import (
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
+from tools.cost.extras import cny_per_usd
 
 # Topics on which a paragraph of a guide adds to a calculation; on the others the calculation says it all.
 _NOTED_TOPICS = frozenset(
@@ -101,7 +103,7 @@ def _size(w: Words, case: Case) -> list[str]:
 
 
 def _memory(w: Words, case: Case) -> list[str]:
-    rent = case.reading.intent == "memory" and "size" not in further_intents(case.reading)
+    rent = case.reading.intent in ("memory", "speed") and "size" not in further_intents(case.reading)
     other = [other_size_lines(w, case.done), *(instead_sections(w, case.done) if rent else [])]
     return [*memory_sections(w, case.done, rent=rent), *other, *_guide_note(case)]
 
@@ -139,7 +141,9 @@ def _compare(w: Words, case: Case) -> list[str]:
     report = case.done.first(Comparison)
     if report is None:
         return _facts(w, case) + _guide(w, case)
-    quotes = quote_lines(w, case.done.all(CostReport, "beside"))
+    priced = case.done.all(CostReport, "beside")
+    ratio = price_ratio_line(w, priced, case.catalog) if report.kind == "gpu" else ""
+    quotes = [*quote_lines(w, priced), ratio]
     speeds = case.done.all(ThroughputReport)
     compared = comparison_sections(w, report, speeds, case.reading.topics)
     on_cards = card_memory_lines(w, case)
@@ -198,11 +202,26 @@ def _claim(w: Words, case: Case) -> list[str]:
 
 
 def _injection(w: Words, case: Case) -> list[str]:
-    """Facts and list prices of what was named; nothing of the attempt."""
+    """Sizes, facts and list prices of what was named; nothing of the attempt."""
+    chosen = case.done.first(Recommendation)
+    if chosen is not None:
+        return recommendation_sections(w, chosen, case.done)
     sizes = vague_sections(w, case)[1:] if case.done.first(MemoryReport, "usual") is not None else []
     found = case.done.first(FindReport, "main")
     listed = names.find_sections(w, found) if found is not None else []
-    return [*_claim(w, case), *sizes, *listed]
+    if found is not None and _over_budget(case, found):
+        listed[0] = declined(w, "over_budget")
+    return [*_claim(w, case), *sizes, *listed] or [declined(w, "ask_for_work")]
+
+
+def _over_budget(case: Case, found: FindReport) -> bool:
+    """Whether even the cheapest of the types found costs more than the hourly budget."""
+    budget = case.reading.request.budget
+    prices = [item.price.amount for item in found.found if item.price is not None]
+    if budget is None or not prices:
+        return False
+    rate = cny_per_usd(case.catalog, case.reading.request.cny_per_usd)[0] if budget.currency == "USD" else 1
+    return budget.period == "hour" and min(prices) > budget.amount * rate
 
 
 def _facts(w: Words, case: Case) -> list[str]:

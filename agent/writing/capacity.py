@@ -21,15 +21,50 @@ _ITEMS = {
 }
 
 
+# Assumed until measured: seconds per piece and card, slow and quick; for audio times of real time.
+_ASSUMED: dict[str, tuple[float, float]] = {
+    "image": (15.0, 5.0),
+    "clip": (480.0, 240.0),
+    "page": (1.0, 0.2),
+    "document": (5.0, 1.0),
+    "audio_hour": (20.0, 60.0),
+}
+_MINUTES_FROM_S = 120
+
+
 def capacity_section(w: Words, reading: Reading) -> str:
     """The rate that the machines together have to reach, and how to get from it to a number of GPUs."""
     rate = _rate(w, reading)
     if not rate:
         return ""
+    example = _example(w, reading)
     return w(
         f"**Load.** {rate}. GPUs = this rate ÷ the rate of one card at your settings; that rate is to be "
-        "measured on one machine first, an hour is enough.",
-        f"**负载**：{rate}。GPU 数 = 该速率 ÷ 单卡实测速率；请先用一台机器按你的设置实测，一小时就够。",
+        f"measured on one machine first, an hour is enough.{example}",
+        f"**负载**：{rate}。GPU 数 = 该速率 ÷ 单卡实测速率；请先用一台机器按你的设置实测，一小时就够。"
+        f"{example}",
+    )
+
+
+def _example(w: Words, reading: Reading) -> str:
+    """How many cards two assumed speeds would make, so that a measured one is easily put in."""
+    if not reading.items_per_day or reading.item not in _ASSUMED:
+        return ""
+    seconds = (reading.window_hours or _DAY_HOURS) * 3600
+    amount, cards = w.count(reading.items_per_day), []
+    for assumed in _ASSUMED[reading.item]:
+        if reading.item == "audio_hour":
+            number = w.num(reading.items_per_day * 3600 / assumed / seconds, 2)
+            cards.append(w(f"{assumed:g} times real time → {number}", f"{assumed:g} 倍实时 → {number}"))
+            continue
+        number = w.num(reading.items_per_day * assumed / seconds, 3)
+        each = w(f"{assumed:g} s each", f"单个 {assumed:g} 秒")
+        if assumed >= _MINUTES_FROM_S:
+            each = w(f"{assumed / 60:g} min each", f"单个 {assumed / 60:g} 分钟")
+        cards.append(f"{each} → {amount} × {assumed:g} ÷ {seconds:,.0f} = {number}")
+    return w(
+        f" With speeds assumed until you measure: {'; '.join(cards)} GPUs.",
+        f"假设速度（待实测）：{'；'.join(cards)} 张卡。",
     )
 
 

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Sequence
 from agent.writing.facts import value_word
 from agent.writing.glossary import field_name
 from agent.writing.words import Words, short_model, table
+from knowledge.catalog import Catalog
+from knowledge.rows import Gpu
 from tools.contracts.base import Scalar
+from tools.contracts.cost import CostReport
 from tools.contracts.lookup import Comparison, ComparisonRow
 from tools.contracts.throughput import ThroughputReport
 
@@ -16,6 +19,7 @@ _HEADLINE_FIELDS = (
     "gpu_memory_gib", "vcpu",
 )  # fmt: skip
 _SAID = 3
+_EQUAL = 1.05  # a smaller ratio of prices decides nothing
 _FIELD_OF_TOPIC = {
     "fp64": "fp64_tflops",
     "fp8": "fp8_tflops",
@@ -33,6 +37,45 @@ def comparison_sections(
     if len(speeds) == len(report.names):
         cells.append(_speed_row(w, speeds))
     return [_first_line(w, report, topics), table(["", *report.names], cells)]
+
+
+def price_ratio_line(w: Words, quotes: Sequence[CostReport], catalog: Catalog) -> str:
+    """What one card costs of another: the gain in speed from which the dearer one is the better buy."""
+    priced = sorted(
+        {
+            (float(quote.price.amount) / max(1.0, row.gpu_count), row.gpu_model)
+            for quote in quotes
+            if quote.price is not None and quote.price.currency == "CNY"
+            for row in [catalog.instance(quote.instance_type)]
+        }
+    )
+    if len(priced) < 2:
+        return ""
+    high, dear = priced[-1]
+    ratios = [(w.num(high / low, 3), name) for low, name in priced[:-1] if high / low >= _EQUAL]
+    if not ratios:
+        return ""
+    if all(_slower(catalog.gpu(dear), catalog.gpu(name)) for _, name in ratios):
+        said = w.listed(w(f"{ratio} times the {name}", f"{name} 的 {ratio} 倍") for ratio, name in ratios)
+        return w(
+            f"**Per yuan:** the {dear} costs {said} and is slower, so it gives less for the money.",
+            f"**每元算力**：{dear} 的单卡价是 {said}，却更慢，性价比更低。",
+        )
+    said = w.listed(w(f"{ratio} times the {name}", f"{name} 的 {ratio} 倍") for ratio, name in ratios)
+    return w(
+        f"**Per yuan:** one {dear} costs {said}; it is the better buy where your work runs faster "
+        "by more than that.",
+        f"**每元算力**：{dear} 的单卡价是 {said}；你的任务提速超过这个倍数时，它的性价比更高。",
+    )
+
+
+def _slower(one: Gpu, other: Gpu) -> bool:
+    pairs = (
+        (one.fp16_tflops, other.fp16_tflops),
+        (one.fp32_tflops, other.fp32_tflops),
+        (one.memory_bandwidth_gbs, other.memory_bandwidth_gbs),
+    )
+    return all(a is not None and b is not None and a < b for a, b in pairs)
 
 
 def _first_line(w: Words, report: Comparison, topics: Sequence[str]) -> str:

@@ -228,8 +228,8 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
         least = shown[0]
         lines.append(
             w(
-                f"Smallest type: {least.instance_type} ({least.vcpu} vCPU, {least.memory_gib:g} GiB); on sale "
-                "by the documents, stock to be checked for the zone in the console or with "
+                f"Smallest type: {least.instance_type} ({least.vcpu} vCPU, {least.memory_gib:g} GiB), on "
+                "sale by the documents; stock to be checked for the zone in the console or with "
                 "`DescribeAvailableResource`",
                 f"最小规格：{least.instance_type}（{least.vcpu} vCPU，{least.memory_gib:g} GiB）；文档上在售"
                 "，库存请在控制台或用 `DescribeAvailableResource` 查可用区",

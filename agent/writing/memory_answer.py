@@ -86,7 +86,16 @@ def other_size_lines(w: Words, findings: Findings) -> str:
         for step in findings
         if step.call.purpose == "other_size" and isinstance(step.artifact, _KINDS)
     ]
-    return bullets(_verdict(w, report) for report in reports)
+    if not reports:
+        return ""
+    main = [s for s in findings if s.call.purpose == "main" and isinstance(s.artifact, _KINDS)]
+    used = _report(main[0]).gpu if main else ""
+    others = w.listed(report.gpu for report in reports)
+    head = w(
+        f"No memory size was named, so {used} is assumed; {others} instead: ",
+        f"没有说明显存大小，按 {used} 计算；若是 {others}：",
+    )
+    return head + w.sentences(_verdict(w, report) for report in reports)
 
 
 def instead_sections(w: Words, findings: Findings) -> list[str]:

@@ -14,6 +14,7 @@ from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected,
 from tools.contracts.training import TrainingTimeReport
 
 _REJECTED_SHOWN = 4
+_WHOLE_MONTH = 700.0  # hours
 _SLICED = ("vgn", "sgn")
 # Warnings that answer the question itself and so stand below the first line.
 TOLD_FIRST = frozenset({"budget_lasts_hours", "job_exceeds_budget"})
@@ -104,7 +105,7 @@ def options_table(w: Words, options: list[Option]) -> str:
         w("GPUs", "GPU"),
         w("Precision", "精度"),
         w("Per hour", "每小时"),
-        w("Per month", "每月"),
+        w("Per month", "每月") + _of_hours(w, options),
         w("Whole job", "整个任务"),
         w("Memory per GPU", "每卡显存"),
         w("Speed", "速度"),
@@ -114,6 +115,12 @@ def options_table(w: Words, options: list[Option]) -> str:
     return table(
         [header[column] for column in kept], [[row[column] or "–" for column in kept] for row in rows]
     )
+
+
+def _of_hours(w: Words, options: Sequence[Option]) -> str:
+    """The hours of use that a month is counted with, where they are not the whole month."""
+    hours = next((item.cost.hours_per_month for item in options if item.cost), None)
+    return w(f" ({w.num(hours)} h)", f"（{w.num(hours)} 小时）") if hours and hours < _WHOLE_MONTH else ""
 
 
 def _row(w: Words, option: Option) -> list[str]:
@@ -161,7 +168,7 @@ def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
             f"{_machine(w, carrying)}",
             f"用 {w.precision(precision)} 时同样的负载需要 {carrying.gpus} × {carrying.gpu_model}："
             f"{_machine(w, carrying)}",
-        )
+        ) + _month_of(w, found, carrying)
         if part is not None:
             text += w(
                 f"; {part.gpus} ({_machine(w, part)}) hold the weights and only {part.max_concurrency} such "
@@ -171,6 +178,18 @@ def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
             )
         lines.append(text + w(".", "。"))
     return lines
+
+
+def _month_of(w: Words, found: Recommendation, step: LadderStep) -> str:
+    """What a step costs in the hours of use, and whether it is above the budget."""
+    text = ""
+    hours = found.request.hours_per_month
+    if hours and step.hourly_cny is not None:
+        amount = w.money(float(step.hourly_cny) * hours, decimals=0)
+        text = w(f" × {w.num(hours)} h = {amount} a month", f" × {w.num(hours)} 小时 = 每月 {amount}")
+    if not step.within_limits and found.request.budget is not None:
+        text += w(", over the limits", "，超出限制（预算或卡数）")
+    return text
 
 
 def _deadline(w: Words, request: SizingRequest, option: Option) -> str:
@@ -222,6 +241,8 @@ def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str
     if request.budget is not None:
         amount = w.price(request.budget.amount, request.budget.period, request.budget.currency)
         limit = w(f" within {amount}", f"（预算 {amount}）")
+    if request.regions:
+        limit += w(f" in {w.listed(request.regions)}", f"（{w.listed(request.regions)}）")
     lines = [
         w(
             f"**No priced Alibaba Cloud GPU instance does this{limit}.**",

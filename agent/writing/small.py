@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from agent.reading.phrases import tags
 from agent.reading.types import Intent, Reading
+from agent.reading.words import Words as QuestionWords
+from agent.writing.glossary import entries
 from agent.writing.words import Words, bullets
 
+_SHADES = ("break_in", "account", "personal", "identity")  # tags of special.toml, the graver first
 _EXAMPLES = (
     (
         "Llama-3-70B inference, 8k context, 10 concurrent, under 50 CNY per hour",
@@ -58,39 +62,26 @@ def _reset(w: Words, _reading: Reading) -> str:
     )
 
 
+def declined(w: Words, code: str) -> str:
+    """What is said of something that is not done."""
+    return str(entries("declined")[code][w.language])
+
+
 def _out_of_scope(w: Words, reading: Reading) -> str:
-    if "other_cloud" in reading.topics:
-        return w(
-            "I only know the instances and prices of Alibaba Cloud, so I cannot price other clouds and will "
-            "not guess. "
-            "If you tell me the GPU and the work, I can give the Alibaba Cloud type for it as a yardstick.",
-            "我只掌握阿里云的实例和价格，其他云的价格无法给出，也不会猜。告诉我 GPU 型号和任务，"
-            "我可以给出对应的阿里云规格作参照。",
-        )
+    """Declined kindly, with what is possible instead; the shade is read from the question's own words."""
+    asked = QuestionWords.of(reading.question).plain
     if "mining" in reading.topics:
-        return w(
-            "I cannot help with cryptocurrency mining: it breaks the terms of cloud GPU services. I am glad "
-            "to help with AI, rendering or scientific computing.",
-            "挖矿违反云服务条款，我不能协助。AI 训练推理、渲染或科学计算方面的 GPU 选型我很乐意帮忙。",
-        )
-    return w(
-        "That is outside what I can help with: I choose, price and troubleshoot GPU instances on Alibaba "
-        "Cloud. I cannot act "
-        "in an account, and please never send passwords or access keys here. Tell me the model or workload "
-        "and I will size it.",
-        "这个超出了我的范围：我负责阿里云 GPU 实例的选型、报价和排障，不能代为操作账号，"
-        "也请不要在这里发送密码或 AccessKey。告诉我模型或任务，我来帮你选型。",
-    )
+        return declined(w, "mining")
+    for shade in _SHADES:
+        if tags("special")[shade].search(asked):
+            return declined(w, shade)
+    return declined(w, "other_cloud" if "other_cloud" in reading.topics else "outside")
 
 
-def _injection(w: Words, _reading: Reading) -> str:
-    return w(
-        "I am an advisor for GPU instances on Alibaba Cloud. I keep to the facts of my catalog and do not "
-        "share my "
-        "instructions or change my role. Ask me about a model, a GPU, a price or an error and I will help.",
-        "我是阿里云 GPU 选型助手，只依据目录里的事实作答，不公开内部说明，也不更换角色。可以问我模型、GPU、"
-        "价格或报错，我来帮你。",
-    )
+def _injection(w: Words, reading: Reading) -> str:
+    """One friendly sentence on what is not done; the honest part is answered after it."""
+    asked = QuestionWords.of(reading.question).plain
+    return declined(w, "discount" if tags("special")["discount"].search(asked) else "attempt")
 
 
 def _empty(w: Words, _reading: Reading) -> str:

@@ -10,8 +10,11 @@ from agent.writing.memory_answer import method_word
 from agent.writing.words import Words, short_model, table
 from tools.contracts.lookup import FindReport
 from tools.contracts.memory import MemoryReport
+from tools.contracts.other import OtherMemoryReport
 from tools.contracts.training import TrainingMemoryReport
 
+_USABLE_SHARE = 0.917  # of the nominal memory: the lowest ratio measured on current data-centre cards
+_TIGHT_SHARE = 0.9
 _PARTS_ASKED = {
     "task": (
         "the task (inference, fine-tuning, training, image or video generation, graphics)",
@@ -26,10 +29,10 @@ _PARTS_ASKED = {
 def symptom_question(w: Words) -> str:
     """What a symptom without detail needs to be narrowed down."""
     return w(
-        "**To narrow this down:** send the output of `nvidia-smi`, the model and engine, the batch size, "
-        "and what you compare with. Meanwhile the checks that find the cause most often:",
-        "**为缩小范围**：请发来 `nvidia-smi` 输出、模型和引擎、批大小，以及对比的基准。先做这些最常见的检查："
-        "",
+        "**To narrow this down please give** the output of `nvidia-smi`, the model and engine, the batch "
+        "size, disk and CPU load, and what you compare with. Meanwhile the checks that find the cause most often:",
+        "**为缩小范围，请提供** `nvidia-smi` 输出、模型和引擎、批大小、磁盘与 CPU 负载，以及对比的基准。"
+        "先做这些最常见的检查：",
     )
 
 
@@ -37,7 +40,7 @@ def vague_sections(w: Words, case: Case) -> list[str]:
     """The question back, what usual sizes need, and an entry-level price."""
     findings = case.done
     sections = [_question(w, case.reading)]
-    sizes = _sizes(w, findings)
+    sizes = _sizes(w, findings, case.reading.vram_gb)
     if sizes:
         sections.append(w("Until then, what usual cases need of GPU memory:", "先给一个常见情况的显存参考："))
         sections.append(sizes)
@@ -87,25 +90,33 @@ def _question(w: Words, reading: Reading) -> str:
     )
 
 
-def _sizes(w: Words, findings: Findings) -> str:
-    serving = [
-        (
-            short_model(report.model),
-            w("inference, ", "推理，") + w.precision(report.weight_precision),
-            w.gib(report.weights_gib),
-            w.gib(peak_gib(report)),
-        )
+def _sizes(w: Words, findings: Findings, vram_gb: float | None) -> str:
+    """Usual cases as a table; with the verdict on a card of `vram_gb` where one was asked about."""
+    served = w("inference, ", "推理，")
+    found = [
+        (report.model, served + w.precision(report.weight_precision), report.weights_gib, peak_gib(report))
         for report in findings.all(MemoryReport, "usual")
     ]
-    training = [
-        (
-            short_model(report.model),
-            method_word(w, report.method),
-            w.gib(report.parameters_gib),
-            w.gib(peak_gib(report)),
-        )
+    found += [
+        (report.model, method_word(w, report.method), report.parameters_gib, peak_gib(report))
         for report in findings.all(TrainingMemoryReport, "usual")
     ]
-    rows = serving + training
-    header = (w("Model", "模型"), w("Use", "用途"), w("Weights", "权重"), w("Total", "合计"))
+    found += [
+        (report.model, w("images, ", "出图，") + report.mode, None, report.peak_gib_per_gpu)
+        for report in findings.all(OtherMemoryReport, "usual")
+    ]
+    rows = []
+    for model, use, weights_gib, total_gib in found:
+        row = [short_model(model), use, "–" if weights_gib is None else w.gib(weights_gib), w.gib(total_gib)]
+        rows.append([*row, _verdict(w, total_gib, vram_gb)] if vram_gb else row)
+    header = [w("Model", "模型"), w("Use", "用途"), w("Weights", "权重"), w("Total", "合计")]
+    if vram_gb:
+        header.append(w(f"On {vram_gb:g} GB", f"{vram_gb:g} GB 卡"))
     return table(header, rows) if rows else ""
+
+
+def _verdict(w: Words, total_gib: float, vram_gb: float) -> str:
+    share = total_gib / (vram_gb * _USABLE_SHARE)
+    if share > 1:
+        return w("does not fit", "放不下")
+    return w("barely fits", "勉强放下") if share > _TIGHT_SHARE else w("fits", "放得下")

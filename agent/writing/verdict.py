@@ -19,10 +19,14 @@ from tools.contracts.training import TrainingMemoryReport
 _CLEAR = 1.1  # a lead below this is called a draw
 
 
+# Work that tensor rates and tokens say nothing about.
+_OF_OTHER_MEASURE = frozenset({"hpc", "graphics", "transcoding"})
+
+
 def verdict_section(w: Words, case: Case, report: Comparison) -> str:
     """What each card is the better choice for; "" where nothing that is known sets them apart."""
     cards = _cards(case, report)
-    if len(cards) < 2:
+    if len(cards) < 2 or case.reading.request.task in _OF_OTHER_MEASURE:
         return ""
     counts = {mention.name: mention.count or 1 for mention in mentioned(case.reading, "gpu")}
     lines = [
