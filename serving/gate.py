@@ -10,7 +10,7 @@ from serving.metrics import Metrics
 from serving.problems import Refused
 
 WAITING_PER_PLACE = 3  # a question waits for at most about so many answers before its own
-PATIENCE_S = 5.0
+PATIENCE_S = 3.0
 RETRY_AFTER_S = 2
 
 

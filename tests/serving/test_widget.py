@@ -124,6 +124,8 @@ def test_a_visitor_asks_under_a_strict_policy_and_sees_table_and_link(
     expect(link).to_have_attribute("rel", "noopener noreferrer")
     ask(frame, "and int4?")
     assert frame.locator("article").count() == 4
+    page.wait_for_timeout(200)  # what was drawn late must not wipe the thumbs away
+    assert frame.locator(".tools").count() == 2
     kept = page.evaluate("[document.cookie, JSON.stringify(localStorage), JSON.stringify(sessionStorage)]")
     assert kept == ["", "{}", "{}"], "nothing of the assistant is left in the page's storage"
 
@@ -194,6 +196,18 @@ def test_language_colour_and_darkness_come_from_the_tag(
     assert (
         frame.locator("body").evaluate("node => getComputedStyle(node).backgroundColor") == "rgb(20, 23, 29)"
     )
+
+
+def test_on_a_phone_it_takes_the_screen_and_the_page_does_not_grow(
+    host: HostPage, visit: Callable[..., Page], service: str, site: str
+) -> None:
+    host.html = tag(service, site)
+    page = visit(viewport={"width": 390, "height": 800})
+    ask(open_bubble(page), "Does it fit?")
+    box = page.locator("gpu-sizing-assistant iframe").bounding_box()
+    assert (box["x"], box["y"], box["width"]) == (0, 0, 390)
+    assert 600 < box["height"] <= 800 - 76, "above the bubble, which closes it"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
 def test_everything_can_be_done_by_keyboard(

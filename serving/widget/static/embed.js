@@ -26,7 +26,7 @@
     :host(.right) iframe { right: 0; }
     :host(.left) iframe { left: 0; }
     [hidden] { display: none; }
-    @media (max-width: 480px) { iframe { position: fixed; inset: 0 0 84px 0; width: 100%; height: auto; border-radius: 0; } }`;
+    @media (max-width: 480px) { iframe { position: fixed; inset: 0; width: 100vw; height: calc(100vh - 84px); border-radius: 0; } }`;
 
   function icon(path) {
     const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");

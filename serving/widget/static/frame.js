@@ -96,9 +96,10 @@ async function ask(text) {
   const shown = bubble("assistant");
   const who = shown.firstChild;
   let answer = "";
-  let drawn = false;
+  let coming = 0; // the next drawing, if one is due
   const draw = () => {
-    drawn = false;
+    cancelAnimationFrame(coming);
+    coming = 0;
     const log = at("log");
     const follow = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     shown.replaceChildren(who, ...markdown(answer));
@@ -120,7 +121,7 @@ async function ask(text) {
         at("status").textContent = words.done;
         return;
       }
-      if (!drawn) (drawn = true), requestAnimationFrame(draw);
+      coming ||= requestAnimationFrame(draw);
     }
     throw new Error(words.fault); // the stream broke off before the answer
   } catch (error) {
