@@ -19,7 +19,6 @@ from serving.access.login import login_routes
 from serving.access.tokens import open_signer
 from serving.body_limit import BodyLimitMiddleware
 from serving.bots.bot import BotDesk
-from serving.bots.dingtalk import DingTalkBot
 from serving.bots.feishu import feishu_routes
 from serving.bots.webhook import webhook_routes
 from serving.calculators import calculator_routes
@@ -123,6 +122,8 @@ def _lifespan(
                 stack.push_async_callback(_end, asyncio.create_task(work))
             stack.push_async_callback(bots.finish)
             if settings.dingtalk_client_id:
+                from serving.bots.dingtalk import DingTalkBot  # its SDK is loaded where it is used
+
                 robot = DingTalkBot(bots, settings)
                 robot.start()
                 stack.callback(robot.stop)

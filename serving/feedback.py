@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from anyio import to_thread
 from fastapi import APIRouter
 from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import case
 
 from serving.access.caller import Caller
 from serving.chat import Calling, ChatMessage, channel_of
@@ -75,7 +76,7 @@ def feedback_routes(store: Store, handover: HandOverDesk) -> APIRouter:
 
     @router.post("/api/v1/feedback", status_code=201, responses=refusals(404))
     async def feedback(body: FeedbackRequest, caller: Calling) -> FeedbackKept:
-        """Keeps a thumb for an answer that this caller got."""
+        """Keeps a thumb for an answer that this caller got; a second one replaces the first."""
         await to_thread.run_sync(_keep, store, body, caller)
         return FeedbackKept()
 
@@ -100,13 +101,23 @@ def _keep(store: Store, body: FeedbackRequest, caller: Caller) -> None:
             question = session.get(Question, body.answer_id)
             if question is None or question.subject != caller.subject:
                 raise Refused(404, "Unknown answer", "You got no answer of this id, or it is too old.")
-            session.add(
-                Feedback(
-                    answer_id=body.answer_id,
-                    at=datetime.now(UTC),
-                    subject=caller.subject,
-                    rating=body.rating,
-                    comment=redact(body.comment),
+            given = store.insert(Feedback).values(
+                answer_id=body.answer_id,
+                subject=caller.subject,
+                at=datetime.now(UTC),
+                rating=body.rating,
+                comment=redact(body.comment),
+            )
+            new = given.excluded
+            session.execute(
+                given.on_conflict_do_update(
+                    index_elements=[Feedback.answer_id, Feedback.subject],
+                    set_={
+                        "at": new.at,
+                        "rating": new.rating,
+                        # A thumb and its comment may arrive in either order.
+                        "comment": case((new.comment != "", new.comment), else_=Feedback.comment),
+                    },
                 )
             )
     except StoreDown:

@@ -116,10 +116,15 @@ def _calculation(door: Door, catalog: Catalog) -> Callable[[dict[str, Any]], Cal
 def _searching(searcher: GuideSearch) -> Callable[[dict[str, Any]], CallToolResult]:
     def run(values: dict[str, Any]) -> CallToolResult:
         reply = find_guides(searcher, SearchRequest(**values))
-        text = "\n\n".join(f"[{hit.title}] {hit.heading}\n{hit.snippet}" for hit in reply.hits)
+        text = "\n\n".join(_told(hit) for hit in reply.hits)
         return _result("No guide answers this." if reply.no_answer else text, reply)
 
     return run
+
+
+def _told(hit: GuideHit) -> str:
+    quoted = f"{QUOTED} {hit.source}:\n" if hit.kind == "own" else ""
+    return f"{quoted}[{hit.title}] {hit.heading}\n{hit.snippet}"
 
 
 def _result(text: str, report: BaseModel) -> CallToolResult:

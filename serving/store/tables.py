@@ -123,14 +123,13 @@ class Question(Table):
 
 
 class Feedback(Table):
-    """A thumb, with a comment if there was one."""
+    """Somebody's thumb for an answer, the last one they gave, with a comment if there was one."""
 
     __tablename__ = "feedback"
 
-    id: Mapped[int] = mapped_column(Integer, primary_key=True, autoincrement=True)
-    answer_id: Mapped[str] = mapped_column(String(64), index=True)
+    answer_id: Mapped[str] = mapped_column(String(64), primary_key=True)
+    subject: Mapped[str] = mapped_column(String(120), primary_key=True)
     at: Mapped[datetime]
-    subject: Mapped[str] = mapped_column(String(120))
     rating: Mapped[str] = mapped_column(String(4))
     comment: Mapped[str] = mapped_column(Text)
 

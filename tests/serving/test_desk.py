@@ -121,6 +121,9 @@ def test_a_thumb_is_kept_for_an_answer_one_got_and_no_other(
     body = {"answer_id": answer_id, "rating": "down", "comment": "call me: 13812345678"}
     assert call(app, "POST", "/api/v1/feedback", json=body).status_code == 201
     assert call(app, "POST", "/api/v1/feedback", json=body | {"answer_id": "guess"}).status_code == 404
+    changed = body | {"rating": "up", "comment": ""}
+    assert call(app, "POST", "/api/v1/feedback", json=changed).status_code == 201
+    assert call(app, "POST", "/api/v1/feedback", json=body).status_code == 201
     with store.session() as session:
         (row,) = session.scalars(select(Feedback)).all()
     assert (row.rating, row.comment) == ("down", "call me: [phone]")

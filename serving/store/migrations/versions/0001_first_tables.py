@@ -34,15 +34,13 @@ def upgrade() -> None:
     op.create_index("bot_turns_of", "bot_turns", ["channel", "conversation", "id"])
     op.create_table(
         "feedback",
-        sa.Column("id", sa.Integer(), autoincrement=True, nullable=False),
         sa.Column("answer_id", sa.String(length=64), nullable=False),
-        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("subject", sa.String(length=120), nullable=False),
+        sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("rating", sa.String(length=4), nullable=False),
         sa.Column("comment", sa.Text(), nullable=False),
-        sa.PrimaryKeyConstraint("id"),
+        sa.PrimaryKeyConstraint("answer_id", "subject"),
     )
-    op.create_index("ix_feedback_answer_id", "feedback", ["answer_id"])
     op.create_table(
         "handovers",
         sa.Column("id", sa.String(length=32), nullable=False),
@@ -116,7 +114,6 @@ def downgrade() -> None:
     op.drop_table("questions")
     op.drop_index("ix_handovers_status", table_name="handovers")
     op.drop_table("handovers")
-    op.drop_index("ix_feedback_answer_id", table_name="feedback")
     op.drop_table("feedback")
     op.drop_index("bot_turns_of", table_name="bot_turns")
     op.drop_table("bot_turns")
