@@ -1,4 +1,7 @@
-"""The measured coefficients of the speed model, by what they mean physically."""
+"""The measured coefficients of the speed model, by what they mean physically.
+
+Fit by `python -m benchmarks.speed_fit` over about 7,600 measured figures of five sources.
+"""
 
 from __future__ import annotations
 

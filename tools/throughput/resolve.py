@@ -153,11 +153,11 @@ def resolve_precision(
 ) -> Precision:
     """The weight precision: as asked, else as the name's tag says, else the model's own, else bf16."""
     if name:
-        found = _plain_precision(name, catalog)
+        found = _named_precision(name, catalog)
         if normal(name) in ("int4", "int8", "4bit", "8bit", "fp4"):
             notes.assume("weight_precision", found.name, "kernel_not_stated")
     elif tag:
-        found = _plain_precision(tag, catalog)
+        found = _named_precision(tag, catalog)
         notes.assume("weight_precision", found.name, "from_model_name")
     else:
         wanted = native.split(" ")[0].split(",")[0] if native else "bf16"
@@ -181,7 +181,7 @@ _PRECISION_WORDS = {
 }  # fmt: skip
 
 
-def _plain_precision(name: str, catalog: Catalog) -> Precision:
+def _named_precision(name: str, catalog: Catalog) -> Precision:
     """The precision of a name as measurement tables write it: "FP8 at load time", "BF16 decoder; ..."."""
     written = _PRECISION_WORDS.get(name.strip().lower(), name)
     try:

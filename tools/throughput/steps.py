@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Engine, kernels_of, sustained_of
+from tools.throughput.coefficients import (
+    COEFFICIENTS,
+    Coefficients,
+    Engine,
+    Kernels,
+    kernels_of,
+    sustained_of,
+)
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link, all_reduce_ms, all_to_all_ms, hand_over_ms
 from tools.throughput.model_shape import ModelShape
 from tools.throughput.precision import Scheme
 
 ACTIVATION_BYTES = 2.0
-REWRITTEN_BYTES = (
-    4.0  # per weight: bitsandbytes unpacks to 16 bit, writes, and reads again for more than one row
-)
+# Per weight: unpacked to 16 bit, written out, and read again, where a step has more than a few tokens.
+REWRITTEN_BYTES = 4.0
 UNPACK_OVERLAP = 3.5  # see `joined`
-FEW_TOKENS = 25.0
+FEW_TOKENS = 25.0  # up to here llama.cpp multiplies vectors, from packed weights
 FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
@@ -225,12 +231,7 @@ def stepper(
     per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
     read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth)
     expert_read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth * fit.expert_bandwidth)
-    share = {"int8": kernels.compute_8, "fp8": kernels.compute_8, "fp4": kernels.compute_4}.get(
-        scheme.computes_in, kernels.compute_16
-    )
-    if engine.portable:
-        share = kernels.compute_16 * gpu.fp16_tflops / scheme.peak_tflops
-    rate = scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)  # operations per ms
+    rate = _matrix_rate(gpu, scheme, engine, kernels)
     attention_rate = (gpu.bf16_tflops or gpu.fp16_tflops) * 1e9 * plan.tensor
     attention_share = kernels.attention * engine.attention_share
     prefill_rate = attention_rate * min(CEILING, attention_share * fit.prefill_attention)
@@ -240,25 +241,10 @@ def stepper(
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
     width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
     expert_share = fit.expert_compute * width / (width + fit.expert_half_width)
-    # Super-blocks hold 256 weights; a width that is no multiple falls back to formats about a bit wider.
-    wider = FALLBACK_BITS if scheme.dequant == "gguf" and model.hidden % 256 and scheme.body_bits < 8 else 0.0
-    dense_bits = model.dense_params * (scheme.body_bits + wider) + model.head_params * (
-        scheme.head_bits + wider
-    )
     fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
     fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
-    slow = fit.slow_formats.get((engine.name, scheme.name), 0.0)
-    if model.experts:
-        slow += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
-    # bitsandbytes, and llama.cpp on cards without int8 tensor cores, unpack whole matrices.
-    unpacks = scheme.dequant == "bnb" or (scheme.dequant == "gguf" and gpu.capability < 7.5)
-    rewritten = REWRITTEN_BYTES if unpacks else 0.0
-    host_us = engine.host_layer_us + slow
-    prompt_host_us = engine.prompt_host_layer_us * (
-        0.5 if unpacks else 1.0
-    )  # library matrices: fewer launches
-    if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:
-        host_us = max(host_us, engine.split_host_layer_us)
+    unpacks = _unpacks(scheme, gpu)
+    host_us, prompt_host_us = _host_us(model, gpu, scheme, engine, plan, fit)
     communication, per_token = _communication(model, plan, link)
     if plan.pipeline > 1 and not plan.micro_batched:
         communication += (plan.pipeline - 1) * engine.hop_us / 1e3
@@ -271,13 +257,13 @@ def stepper(
         link=link,
         kv_bytes_per_element=kv_bytes_per_element,
         coefficients=fit,
-        dense_read_ms=dense_bits / 8 / plan.tensor * read,
+        dense_read_ms=_dense_bits(model, scheme) / 8 / plan.tensor * read,
         expert_ms=model.moe_layers * fit.expert_us / 1e3 / plan.expert_groups,
         expert_read_ms=experts * scheme.expert_bits / 8 * expert_read,
         dense_unpack_ms=model.dense_params / plan.tensor * unpack,
         expert_unpack_ms=experts * unpack,
         rewrite_from=FEW_TOKENS if scheme.dequant == "gguf" and gpu.capability >= 7.0 else 1.0,
-        rewrite_ms=rewritten * model.dense_params / plan.tensor * read,
+        rewrite_ms=REWRITTEN_BYTES * model.dense_params / plan.tensor * read if unpacks else 0.0,
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
@@ -295,6 +281,41 @@ def stepper(
         communication_ms=communication,
         communication_token_ms=per_token,
     )
+
+
+def _matrix_rate(gpu: GpuShape, scheme: Scheme, engine: Engine, kernels: Kernels) -> float:
+    """Operations per ms of the linear layers on one GPU."""
+    eight_bit = {"int8": kernels.compute_8, "fp8": kernels.compute_8, "fp4": kernels.compute_4}
+    share = eight_bit.get(scheme.computes_in, kernels.compute_16)
+    if engine.portable:  # its own kernels: measured against the 16-bit peak, whatever they compute in
+        share = kernels.compute_16 * gpu.fp16_tflops / scheme.peak_tflops
+    return scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)
+
+
+def _dense_bits(model: ModelShape, scheme: Scheme) -> float:
+    """Bits of all weights that every step reads. GGUF super-blocks hold 256 weights; a width that is no
+    multiple falls back to formats about a bit wider."""
+    falls_back = scheme.dequant == "gguf" and model.hidden % 256 and scheme.body_bits < 8
+    wider = FALLBACK_BITS if falls_back else 0.0
+    return model.dense_params * (scheme.body_bits + wider) + model.head_params * (scheme.head_bits + wider)
+
+
+def _unpacks(scheme: Scheme, gpu: GpuShape) -> bool:
+    """Whole matrices are unpacked to memory: bitsandbytes, and llama.cpp without int8 tensor cores."""
+    return scheme.dequant == "bnb" or (scheme.dequant == "gguf" and gpu.capability < 7.5)
+
+
+def _host_us(
+    model: ModelShape, gpu: GpuShape, scheme: Scheme, engine: Engine, plan: Plan, fit: Coefficients
+) -> tuple[float, float]:
+    """Microseconds per layer that the host needs to launch a step, and a step with a prompt."""
+    host_us = engine.host_layer_us + fit.slow_formats.get((engine.name, scheme.name), 0.0)
+    if model.experts:
+        host_us += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
+    if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:
+        host_us = max(host_us, engine.split_host_layer_us)
+    library = 0.5 if _unpacks(scheme, gpu) else 1.0  # library matrices take fewer launches
+    return host_us, engine.prompt_host_layer_us * library
 
 
 def joined(first: float, second: float, overlap: float) -> float:

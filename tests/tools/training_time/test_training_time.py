@@ -38,7 +38,7 @@ def test_operations_per_token_are_six_per_parameter_and_attention() -> None:
 
 
 # Request, figure, published value. Sources: llm-foundry benchmarking README, NVIDIA Megatron-Bridge
-# performance recipes, InternEvo, LLaMA-Factory comparison of Unsloth (all in benchmarks/data/training.csv.gz).
+# performance recipes, LLaMA-Factory comparison of Unsloth (all in benchmarks/data/training.csv.gz).
 PUBLISHED = [
     (
         {
