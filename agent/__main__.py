@@ -22,7 +22,10 @@ LONGEST_LINE = 2_000_000  # characters of one batch line
 @app.command()
 def main(
     question: Annotated[
-        str, typer.Argument(help="A question in English or Chinese; none opens a prompt.")
+        str,
+        typer.Argument(
+            help="A question in English or Chinese; none opens a prompt; `probe` tries the model."
+        ),
     ] = "",
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the whole answer as one JSON object.")
@@ -35,6 +38,8 @@ def main(
 ) -> None:
     """Ask about GPU instances on Alibaba Cloud: sizing, memory, speed, cost, names, faults."""
     logging.basicConfig(level=logging.INFO if verbose else logging.CRITICAL, stream=sys.stderr)
+    if question == "probe":
+        raise typer.Exit(_probe(Settings()))
     advisor = open_advisor(Settings())
     if batch:
         for line in answer_lines(sys.stdin, advisor):
@@ -43,6 +48,18 @@ def main(
         raise typer.Exit(_print(advisor.answer([question]), as_json))
     else:
         _loop(advisor, as_json)
+
+
+def _probe(settings: Settings) -> int:
+    """Prints what the configured model service can do; 1 where it does not answer."""
+    if not settings.has_model:
+        print("No language model is configured: set OPENAI_MODEL and OPENAI_API_KEY or OPENAI_BASE_URL.")
+        return 1
+    from agent.probe import probe, probe_lines
+
+    found = probe(settings)
+    print("\n".join(probe_lines(found)))
+    return 0 if found.can("chat") else 1
 
 
 def _loop(advisor: Advisor, as_json: bool) -> None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import threading
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from langchain_core.exceptions import ContextOverflowError
 from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
 from langgraph.graph.state import CompiledStateGraph
+from pydantic import SecretStr
 
 from agent.breaker import Breaker
 from agent.build import build_agent
@@ -34,8 +36,11 @@ from agent.grounding import EmptyAnswer, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import messages_of, turns_of, user_texts
 from agent.prose import clean_prose
+from agent.reader import READ_INTENTS, ModelReader
 from agent.reading import read
 from agent.reading.types import Reading
+from agent.secrets import without_secrets
+from agent.steps import is_question
 from agent.writing.notices import failure_text, notice_text
 from agent.writing.sources import sources_of
 from knowledge.catalog import Catalog, installed_catalog
@@ -44,11 +49,11 @@ from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
 
 log = logging.getLogger(__name__)
-_SECRET = re.compile(r"(?i)\bsk-[\w*-]+|\bbearer\s+\S+|(?<=api key provided: )\S+|(?<=api_key=)\S+")
 _OVERFLOW = re.compile(
     r"(?i)context_length|context (?:length|window|size)|too many tokens|too long|input length"
 )
 
+Mode = Literal["agent", "reader", "none"]
 Agent = CompiledStateGraph[Any, Any, Any, Any]
 
 
@@ -63,6 +68,7 @@ class Advisor:
         model: BaseChatModel | None = None,
         default_region: str = "cn-hangzhou",
         deadline_s: float = 30.0,
+        mode: Mode = "agent",
     ) -> None:
         tools = build_tools(catalog, default_region)
         if searcher is not None:
@@ -73,6 +79,10 @@ class Advisor:
         builtin = BuiltinChatModel(catalog=catalog, has_guides=searcher is not None)
         self._builtin = build_agent(builtin, tools)
         self._agent = build_agent(model, tools) if model is not None else None
+        self._reader = ModelReader(model, catalog) if model is not None else None
+        self._mode: Mode = mode if model is not None else "none"
+        secret = getattr(model, "openai_api_key", None)
+        self._key = secret.get_secret_value() if isinstance(secret, SecretStr) else ""
         self._model_name = str(getattr(model, "model_name", "model")) if model is not None else BUILTIN
         self._breaker = Breaker()
 
@@ -80,6 +90,17 @@ class Advisor:
         """Loads what the first question would wait for: dictionary and embedder of the guide search."""
         if self._searcher is not None:
             self._searcher.search("driver 驱动", "zh", 1)
+
+    @property
+    def mode(self) -> Mode:
+        """How the language model is used; "none" without one."""
+        return self._mode
+
+    def use(self, mode: Mode) -> None:
+        """Changes the way the language model is used, as a probe found it able."""
+        if self._agent is not None and mode != self._mode:
+            log.info("model %s is used as: %s", self._model_name, mode)
+            self._mode = mode
 
     @property
     def searcher(self) -> GuideSearch | None:
@@ -108,8 +129,17 @@ class Advisor:
     async def _answer(self, run: _Run, talk: list[AnyMessage]) -> AsyncIterator[Event]:
         final: AIMessage | None = None
         name = BUILTIN
-        if self._agent is not None and self._breaker.open_for_s() > 0:
+        if not self._wants_model(run):
+            pass
+        elif self._breaker.open_for_s() > 0:
             yield run.notice("model_paused")
+        elif self._mode == "reader" and self._reader is not None:
+            try:
+                async with asyncio.timeout(self._deadline_s):
+                    await run.complete(self._reader, talk)
+                self._breaker.succeeded()
+            except Exception as error:  # noqa: BLE001  # the built-in reading stands
+                yield self._fell_back(run, error)
         elif self._agent is not None:
             try:
                 async for event in run.ask_model(self._agent, talk, self._deadline_s):
@@ -127,6 +157,12 @@ class Advisor:
         for piece in pieces(final.text):
             yield Token(piece)
         yield run.answer(final.text, name)
+
+    def _wants_model(self, run: _Run) -> bool:
+        """Whether the language model has a part in this answer."""
+        if self._mode == "reader":
+            return run.reading is not None and run.reading.intent in READ_INTENTS
+        return self._mode == "agent"
 
     def _fell_back(self, run: _Run, error: Exception) -> Notice:
         """Logs what the model's service did and says so in one notice; the run starts afresh."""
@@ -188,11 +224,18 @@ class _Run:
         self._notices.append(notice)
         return notice
 
+    async def complete(self, reader: ModelReader, talk: list[AnyMessage]) -> None:
+        """Lets a reader complete the reading; the last message carries it to the built-in model."""
+        if self.reading is None:
+            raise RuntimeError("a run reads before it is completed")
+        self.reading = await reader.complete(self.reading, [item.text for item in talk if is_question(item)])
+        talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": self.reading})
+
     async def ask_model(
         self, agent: Agent, talk: list[AnyMessage], deadline_s: float
     ) -> AsyncIterator[Event]:
-        """Runs the agent of a language model. A talk too long for it is asked again from its last question on,
-        within the same deadline."""
+        """Runs the agent of a language model. A talk too long for it is asked again from its last question
+        on, within the same deadline."""
         ends = asyncio.get_running_loop().time() + deadline_s
         try:
             async for event in self.stream(agent, talk, ends):
@@ -284,11 +327,6 @@ def is_overflow(error: Exception) -> bool:
     return status in (400, 413, 422) and bool(_OVERFLOW.search(f"{getattr(error, 'code', '')} {error}"))
 
 
-def without_secrets(text: str) -> str:
-    """A text for the log: services repeat the key they were sent in their error messages."""
-    return _SECRET.sub("***", text)
-
-
 def pieces(text: str) -> list[str]:
     """A text cut at line ends, so that a table row or a step arrives whole."""
     return text.splitlines(keepends=True)
@@ -297,13 +335,32 @@ def pieces(text: str) -> list[str]:
 def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     """The advisor of the settings: shipped facts, the search index if any, the model if one is named."""
     catalog = catalog or installed_catalog(settings.overlay_dir)
-    return Advisor(
+    advisor = Advisor(
         catalog,
         _searcher(settings, catalog),
         _model(settings),
         settings.default_region,
         settings.answer_deadline_s,
+        "agent" if settings.model_mode == "auto" else settings.model_mode,
     )
+    if settings.has_model and settings.model_mode == "auto":
+        threading.Thread(target=_use_as_probed, args=(advisor, settings), daemon=True).start()
+    return advisor
+
+
+def _use_as_probed(advisor: Advisor, settings: Settings) -> None:
+    """Finds out beside the first questions what the service can do. One that cannot be reached stays the
+    agent's: the circuit breaker looks after it."""
+    from agent.probe import probe, probe_lines
+
+    try:
+        found = probe(settings)
+    except Exception:
+        log.exception("the model service could not be probed")
+        return
+    log.info("model service: %s", "; ".join(probe_lines(found)))
+    if found.can("chat"):
+        advisor.use(found.mode)
 
 
 def _model(settings: Settings) -> BaseChatModel | None:

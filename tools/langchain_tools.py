@@ -103,8 +103,8 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "recommend_instance",
             SizingRequest,
             lambda request: recommend(request, catalog, default_region),
-            "Instances for a workload with memory, speed and price. First call for sizing or budget questions; "
-            "pass only what the user said.",
+            "Instances for a workload with memory, speed and price. First call for sizing or budget "
+            "questions; pass only what the user said.",
         ),
         tool(
             "what_if",
