@@ -49,11 +49,10 @@ def _pool(w: Words, report: AnyMemory) -> str:
     """The memory of all cards together, and what the weights leave of it."""
     if not isinstance(report, MemoryReport) or report.gpu_count < 2:
         return ""
-    if report.usable_gib_per_gpu is None or report.nominal_gib_per_gpu is None:
+    count, nominal, total = report.gpu_count, report.nominal_gib_per_gpu, report.nominal_gib
+    usable, left = report.usable_gib, report.beside_weights_gib
+    if nominal is None or total is None or usable is None or left is None:
         return ""
-    count, nominal = report.gpu_count, report.nominal_gib_per_gpu
-    usable = count * report.usable_gib_per_gpu
-    left = usable - report.weights_gib
     weights = f"{w.gib(report.weights_gib)} ({w.num(report.weights_gib * 2**30 / 1e9)} GB)"
     rest = (
         w(f"leave {w.gib(left)} for cache and overhead", f"剩 {w.gib(left)} 给 KV 缓存和开销")
@@ -61,9 +60,9 @@ def _pool(w: Words, report: AnyMemory) -> str:
         else w("are more than that", "已经超过")
     )
     return w(
-        f" All {count} cards: {count} × {nominal:g} GiB = {count * nominal:g} GiB nominal, "
+        f" All {count} cards: {count} × {nominal:g} GiB = {total:g} GiB nominal, "
         f"{w.gib(usable)} usable; the weights of {weights} {rest}.",
-        f"全部 {count} 卡：{count} × {nominal:g} GiB = 标称 {count * nominal:g} GiB，可用 {w.gib(usable)}；"
+        f"全部 {count} 卡：{count} × {nominal:g} GiB = 标称 {total:g} GiB，可用 {w.gib(usable)}；"
         f"权重 {weights} {rest}。",
     )
 

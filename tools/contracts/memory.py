@@ -71,6 +71,9 @@ class MemoryReport(Report):
 
     usable_gib_per_gpu: float | None = None
     nominal_gib_per_gpu: float | None = None
+    nominal_gib: float | None = None  # of all GPUs, as are the next two
+    usable_gib: float | None = None
+    beside_weights_gib: float | None = None  # usable less the weights; negative where they do not fit
     usable_measured: bool = False
     kv_pool_gib_per_gpu: float | None = None
     kv_capacity_tokens: int | None = None

@@ -30,6 +30,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     _remark(plan, resolved, notes)
     low, high = _range(plan, resolved.engine)
     card = resolved.card
+    weights_gib = weight_bytes(resolved.model, resolved.weights) / GIB
+    usable = plan.usable * resolved.gpu_count if plan.usable is not None else None
     return MemoryReport(
         model=resolved.model.model_id,
         gpu=card.name if card else "",
@@ -41,7 +43,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
         engine=resolved.engine.name,
         context_tokens=resolved.load.context_tokens,
         concurrency=resolved.load.concurrency,
-        weights_gib=weight_bytes(resolved.model, resolved.weights) / GIB,
+        weights_gib=weights_gib,
         weights_gib_per_gpu=plan.weights,
         kv_bytes_per_token=layout.per_token,
         kv_bytes_per_sequence_fixed=layout.fixed(),
@@ -53,6 +55,9 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
         total_gib_per_gpu_high=high,
         usable_gib_per_gpu=plan.usable,
         nominal_gib_per_gpu=card.nominal if card else None,
+        nominal_gib=card.nominal * resolved.gpu_count if card else None,
+        usable_gib=usable,
+        beside_weights_gib=usable - weights_gib if usable is not None else None,
         usable_measured=bool(card and card.measured),
         kv_pool_gib_per_gpu=plan.pool,
         kv_capacity_tokens=plan.capacity_tokens,
