@@ -20,6 +20,7 @@ _COMPANIONS = 3
 _USUAL_SIZES_B = (7.0, 32.0, 72.0)
 _SIZES_OF_A_CARD_B = (7.0, 14.0, 32.0)
 _USUAL_IMAGE_MODEL = "SDXL"
+_SERVED_SIZES_B = (7.0, 14.0, 32.0, 70.0)
 _USUAL_PRECISIONS = ("bf16", "awq-int4")
 _USUAL_METHODS = ("qlora", "lora", "full")
 _ENTRY_GIB = 24  # the smallest card on which the usual 7B to 14B work is comfortable
@@ -38,7 +39,26 @@ def size(case: Case) -> list[Call]:
         return []
     if found.options and "what_if" in case.reading.topics and not case.done.called("what_if"):
         return [Call("what_if", sizing_args(case.reading.request))]
-    return [] if found.options else [*_without_precision(case), *instead(case)]
+    if found.options:
+        return _largest_models(case, found)
+    return [*_without_precision(case), *instead(case)]
+
+
+def _largest_models(case: Case, found: Recommendation) -> list[Call]:
+    """Where no model was named: usual sizes on the first option, to say how large a model it can serve."""
+    request, best = case.reading.request, found.options[0]
+    named = request.model or request.params_b or request.task != "inference"
+    if named or best.count > 1 or case.done.called("estimate_memory", "holds"):
+        return []
+    return [
+        Call(
+            "estimate_memory",
+            {"params_b": size_b, "weight_precision": name, "instance_type": best.instance_type},
+            "holds",
+        )
+        for name in _USUAL_PRECISIONS
+        for size_b in _SERVED_SIZES_B
+    ]
 
 
 def vague(case: Case) -> list[Call]:

@@ -12,12 +12,14 @@ from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections, price_ratio_line
 from agent.writing.cost import cost_sections, quote_lines, year_line
+from agent.writing.data_sizes import byte_sections
 from agent.writing.guides import guide_sections, short_answer
 from agent.writing.launch import launch_sections
 from agent.writing.memory_answer import (
     companion_line,
     companions,
     instead_sections,
+    largest_models_line,
     memory_sections,
     other_size_lines,
 )
@@ -62,7 +64,7 @@ def body_sections(w: Words, case: Case) -> list[str]:
     if kit is not None:
         return [*_chosen(w, case), *launch_sections(w, kit)]
     loads = [capacity_section(w, case.reading), compute_budget_section(w, case.reading, case.catalog)]
-    sections = [*_asked_back(w, case), *filter(None, loads)]
+    sections = [*_asked_back(w, case), *filter(None, loads), *byte_sections(w, case)]
     for intent in (case.reading.intent, *further_intents(case.reading)):
         for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
@@ -97,9 +99,9 @@ def _size(w: Words, case: Case) -> list[str]:
     speed = found.options[0].speed if found.options else None
     late = [latency_section(w, case.reading, speed)] if isinstance(speed, ThroughputReport) else []
     other = [*instead_sections(w, case.done), other_size_lines(w, case.done)]
-    return [
-        *named, *recommendation_sections(w, found, case.done), *late, *beside, *other, *_guide_note(case),
-    ]  # fmt: skip
+    head, *rest = recommendation_sections(w, found, case.done)
+    serves = [line] if (line := largest_models_line(w, case.done)) else []
+    return [*named, head, *serves, *rest, *late, *beside, *other, *_guide_note(case)]
 
 
 def _memory(w: Words, case: Case) -> list[str]:

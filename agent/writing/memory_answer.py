@@ -98,6 +98,28 @@ def other_size_lines(w: Words, findings: Findings) -> str:
     return head + w.sentences(_verdict(w, report) for report in reports)
 
 
+def largest_models_line(w: Words, findings: Findings) -> str:
+    """How large a dense model the recommended machine serves, by precision."""
+    reports = findings.all(MemoryReport, "holds")
+    parts = []
+    for precision in dict.fromkeys(report.weight_precision for report in reports):
+        same = [report for report in reports if report.weight_precision == precision]
+        held = [short_model(report.model) for report in same if report.verdict == "fits"]
+        tight = [short_model(report.model) for report in same if report.verdict == "tight"]
+        if not held and not tight:
+            continue
+        text = f"{w.precision(precision)} " + (w(f"up to {held[-1]}", f"最大 {held[-1]}") if held else "")
+        if tight:
+            text += w(f", {tight[-1]} only just, with a short context", f"，{tight[-1]} 很紧，只能短上下文")
+        parts.append(text.replace(" ,", ",").replace(" ，", "，"))
+    if not parts:
+        return (
+            w("**Models.** None of 7B and larger fits.", "**模型**：7B 及以上都放不下。") if reports else ""
+        )
+    listed = w("; ", "；").join(parts)
+    return w(f"**Largest models it serves.** {listed}.", f"**能跑的最大模型**：{listed}。")
+
+
 def instead_sections(w: Words, findings: Findings) -> list[str]:
     """Other cards that do the work which the cards named cannot."""
     found = findings.first(Recommendation, "instead")

@@ -163,6 +163,10 @@ def _ladder_lines(w: Words, found: Recommendation) -> list[str]:
         part = next((step for step in steps if not step.carries_load), None)
         if carrying is None or carrying.chosen:
             continue
+        if not precision:
+            text = w("The smallest machine with whole GPUs: ", "整卡的最小选择：") + _machine(w, carrying)
+            lines.append(text + _month_of(w, found, carrying) + w(".", "。"))
+            continue
         text = w(
             f"In {w.precision(precision)} this load needs {carrying.gpus} × {carrying.gpu_model}: "
             f"{_machine(w, carrying)}",

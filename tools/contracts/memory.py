@@ -70,10 +70,6 @@ class MemoryReport(Report):
     total_gib_per_gpu_high: float  # low to high covers 90 % of measurements of the kind
 
     usable_gib_per_gpu: float | None = None
-    nominal_gib_per_gpu: float | None = None
-    nominal_gib: float | None = None  # of all GPUs, as are the next two
-    usable_gib: float | None = None
-    beside_weights_gib: float | None = None  # usable less the weights; negative where they do not fit
     usable_measured: bool = False
     kv_pool_gib_per_gpu: float | None = None
     kv_capacity_tokens: int | None = None
@@ -82,6 +78,10 @@ class MemoryReport(Report):
     verdict: Verdict | None = None
     margin_gib: float | None = None
     limits: tuple[FitOption, ...] = ()
+    nominal_gib_per_gpu: float | None = None
+    nominal_gib: float | None = None  # of all GPUs, as are the next two
+    usable_gib: float | None = None
+    beside_weights_gib: float | None = None  # usable less the weights; negative where they do not fit
 
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Remark, ...] = ()
