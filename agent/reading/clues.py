@@ -29,6 +29,8 @@ _OR = re.compile(
     r"\s*[,的]?\s*(?:(?<![a-z])(?:or|vs\.?|versus|against)(?![a-z])|还是|对比|和|与|跟|比)\s*"
     r"(?:the |an? |\d+\s?x\s?|\d\s?[张块卡]|用|直接上|买|选)?\s*"
 )
+# The same two names with words between them: "V100 for CFD, or go straight to the A100".
+_OR_FAR = re.compile(r"[^.;?!。；？！\n]{0,20}(?:还是|(?<![a-z])or(?![a-z]))[^.;?!。；？！\n]{0,12}")
 _EITHER = re.compile(r"(?<![a-z])(?:or|vs)(?![a-z])|还是|和")
 
 
@@ -48,6 +50,10 @@ def quotes_error(words: Words, pasted: Pasted, names_model: bool) -> bool:
     return not names_model and bool(_ERROR_NAME.search(words.original))
 
 
+def _alternatives(between: str) -> bool:
+    return bool(_OR.fullmatch(between) or _OR_FAR.fullmatch(between))
+
+
 def set_against(words: Words, mentions: Sequence[Mention]) -> bool:
     """Whether two cards, families, types or architectures stand as alternatives: "L20 or A10"."""
     text = words.plain
@@ -55,6 +61,6 @@ def set_against(words: Words, mentions: Sequence[Mention]) -> bool:
     for one, other in itertools.pairwise(names):
         start = text.find(one.text.lower())
         end = text.find(other.text.lower(), start + len(one.text)) if start >= 0 else -1
-        if end > 0 and one.name != other.name and _OR.fullmatch(text[start + len(one.text) : end]):
+        if end > 0 and one.name != other.name and _alternatives(text[start + len(one.text) : end]):
             return True
     return len(named_architectures(text)) >= 2 and bool(_EITHER.search(text))

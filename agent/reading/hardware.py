@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from agent.reading.cards import rentable
+from agent.reading.cards import is_consumer, rentable
 from agent.reading.gpus import GpuFound, machines_said
 from agent.reading.types import Mention
 from agent.reading.words import Found, Words
@@ -21,6 +21,10 @@ def hardware_slots(
     """`gpu_wanted` and `gpu_excluded` hold canonical names; a card that the cloud does not rent is wanted
     as the nearest one that it does."""
     wanted = [item for item in gpus if item.mention.kind == "gpu" and not item.mention.negated]
+    # Cards at home beside cards to rent are what the others are held against.
+    rented = [item for item in wanted if rentable(catalog, item.mention.name) == item.mention.name]
+    if rented and all(is_consumer(item.mention.name) for item in wanted if item not in rented):
+        wanted = rented
     unwanted = [item for item in gpus if item.mention.kind == "gpu" and item.mention.negated]
     names = [name for item in wanted if (name := rentable(catalog, item.mention.name))]
     if names:

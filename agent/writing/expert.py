@@ -17,12 +17,12 @@ _READING_FIELDS = ("nodes", "vram_gb", "latency_ms", "items_per_day", "streams",
 
 
 def fitting(case: Case) -> list[Advice]:
-    """Rows whose every condition holds, the most specific first, at most four."""
+    """Rows whose every condition holds, leads and then the most specific first, at most four."""
     if case.reading.intent in _UNADVISED:
         return []
     facts = _facts(case)
     rows = [row for row in case.catalog.advice if all(_holds(term, facts) for term in row.when)]
-    return sorted(rows, key=lambda row: -len(row.when))[:_SHOWN]
+    return sorted(rows, key=lambda row: (not row.lead, -len(row.when)))[:_SHOWN]
 
 
 def lead_section(w: Words, rows: Iterable[Advice]) -> str:
@@ -56,7 +56,7 @@ def _facts(case: Case) -> dict[str, set[str]]:
     fields = [field for field in _READING_FIELDS if getattr(reading, field) is not None]
     return {
         "task": {request.task},
-        "kind": {row.kind for row in known},
+        "kind": {row.kind for row in known} | {"moe" for row in known if row.num_experts},
         "model": {row.model_id.rsplit("/", 1)[-1] for row in known},
         "method": {request.method} - {""},
         "engine": {request.engine} - {""},
