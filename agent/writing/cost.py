@@ -127,7 +127,7 @@ def year_line(w: Words, report: CostReport, hours_per_month: float | None) -> st
         w(
             f"by the hour is {less}; a yearly price has to be below {total}, {w.percent(by_hour / by_month)} "
             "of the monthly price, to pay",
-            f"按量{less}；包年价要低于 {total}（包月价的 {w.percent(by_hour / by_month)}）才划算",
+            f"按量{less}；一年总价低于 {total}（包月价的 {w.percent(by_hour / by_month)}）才值得买断",
         )
         if by_hour < by_month
         else w(f"the subscription is {less}", f"包年包月{less}")
