@@ -91,6 +91,9 @@ class Reading(BaseModel):
     latency_ms: float | None = None  # end to end, where neither TTFT nor TPOT is meant
     items_per_day: float | None = None  # batch volume of `item`s
     item: Literal["", "image", "clip", "page", "audio_hour", "document"] = ""
+    items_per_second: float | None = None  # images, clips or pages that come in
     window_hours: float | None = None  # of the day, for batch work
+    data_gb: float | None = None  # data to store or to move, in 1e9 bytes
+    link_mbps: float | None = None  # of the line it goes over, in 1e6 bits/s
     streams: int | None = None  # cameras or live streams
     fps: float | None = None  # frames per second of each stream

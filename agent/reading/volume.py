@@ -1,4 +1,4 @@
-"""Finds the shape of other work: items a day, camera streams, frames, resolution."""
+"""Finds the shape of other work: items a day or second, streams, frames, resolution, data to move."""
 
 from __future__ import annotations
 
@@ -35,11 +35,28 @@ _RESOLUTION = re.compile(
     r"|(?<![\d.a-z])(?P<lines>480|540|544|720|1080|1440|2160)p(?![a-z0-9])"
     r"|(?<![a-z0-9])(?P<name>[248]k)\s*(?:resolution|分辨率|图|视频|画质)"
 )
+_PER_SECOND = tuple(
+    (item, re.compile(rf"{_N}\s*(?:{unit})\s*(?:/\s?秒|每秒|/\s?s(?:ec)?(?![a-z])|(?:a|per|each) second)"))
+    for item, unit in _ITEMS.items()
+    if item != "audio_hour"
+)
+_DATA = re.compile(
+    rf"(?P<n>{NUM})\s*(?:(?P<unit>[tp])b?(?![a-z0-9])(?!\s?(?:tokens?|flops|参数))"
+    r"|(?P<gb>g)b?(?=\s?的?(?:数据|文件|语料|图片|data|files|corpus|images)))"
+)
+_DATA_GB = {"g": 1.0, "t": 1e3, "p": 1e6}
+# Megabits: "100 Mbit/s", "5M带宽"; megabytes a second count eight times.
+_LINK = re.compile(
+    rf"(?P<n>{NUM})\s*(?:(?P<bits>[mg])(?:bps|bit/s|bits/s|b?(?=\s?(?:的)?(?:公网|外网)?(?:带宽|宽带|专线)))"
+    r"|(?P<bytes>[mg])i?b/s|兆)"
+)
+_MBPS = {"m": 1.0, "g": 1e3, "": 1.0}
 
 
 def find_volume(words: Words) -> list[Found]:
-    """`items_per_day` with its `item`, `fps`, `streams`, `frames`, `resolution`; takes their words."""
-    found = _items(words)
+    """`items_per_day` or `items_per_second` with `item`, `fps`, `streams`, `frames`, `resolution`: takes
+    their words; `data_gb` and `link_mbps` leave theirs to other finders."""
+    found = [*_items(words), *_data(words)]
     for field, pattern in (("fps", _FPS), ("streams", _STREAMS), ("frames", _FRAMES)):
         if match := pattern.search(words.free):
             value = number(match["n"], match["scale"])
@@ -55,6 +72,20 @@ def find_volume(words: Words) -> list[Found]:
     return found
 
 
+def _data(words: Words) -> list[Found]:
+    """How much data is stored or moved, and over what line."""
+    found = []
+    if match := _DATA.search(words.free):
+        amount = number(match["n"]) * _DATA_GB[match["unit"] or match["gb"]]
+        found.append(Found("data_gb", amount, 0.8, words.said(*match.span())))
+    if match := _LINK.search(words.free):
+        rate = (
+            number(match["n"]) * _MBPS[match["bits"] or match["bytes"] or ""] * (8 if match["bytes"] else 1)
+        )
+        found.append(Found("link_mbps", rate, 0.8, words.said(*match.span())))
+    return found
+
+
 def _items(words: Words) -> list[Found]:
     """Things to work through in a day or a night: images, clips, pages, hours of audio."""
     for item, pattern in _PER_DAY:
@@ -63,4 +94,9 @@ def _items(words: Words) -> list[Found]:
             words.take(*match.span())
             amount = number(match["n"], match["scale"])
             return [Found("items_per_day", amount, 0.9, said), Found("item", item, 0.9, said)]
+    for item, pattern in _PER_SECOND:
+        if match := pattern.search(words.free):
+            amount = number(match["n"], match["scale"])
+            said = words.said(*match.span())
+            return [Found("items_per_second", amount, 0.8, said), Found("item", item, 0.8, said)]
     return []

@@ -17,7 +17,7 @@ Entries = dict[str, dict[str, str]]
 
 @cache
 def entries(part: str) -> Entries:
-    """One part (`remarks`, `reasons`, `fields`, `values`, `advice`, `declined`): code -> {"en": ..., "zh": ...}."""
+    """One part (`remarks`, `reasons`, `fields`, `advice`, `declined` …): code -> {"en": ..., "zh": ...}."""
     with _FILE.open("rb") as file:
         table: dict[str, Entries] = tomllib.load(file)
     return table[part]

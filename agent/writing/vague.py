@@ -30,7 +30,8 @@ def symptom_question(w: Words) -> str:
     """What a symptom without detail needs to be narrowed down."""
     return w(
         "**To narrow this down please give** the output of `nvidia-smi`, the model and engine, the batch "
-        "size, disk and CPU load, and what you compare with. Meanwhile the checks that find the cause most often:",
+        "size, disk and CPU load, and what you compare with. Meanwhile the checks that find the cause most "
+        "often:",
         "**为缩小范围，请提供** `nvidia-smi` 输出、模型和引擎、批大小、磁盘与 CPU 负载，以及对比的基准。"
         "先做这些最常见的检查：",
     )
@@ -93,7 +94,7 @@ def _question(w: Words, reading: Reading) -> str:
 def _sizes(w: Words, findings: Findings, vram_gb: float | None) -> str:
     """Usual cases as a table; with the verdict on a card of `vram_gb` where one was asked about."""
     served = w("inference, ", "推理，")
-    found = [
+    found: list[tuple[str, str, float | None, float]] = [
         (report.model, served + w.precision(report.weight_precision), report.weights_gib, peak_gib(report))
         for report in findings.all(MemoryReport, "usual")
     ]
