@@ -36,7 +36,7 @@ _REFUSAL = (
     r"|don't\s(?:want|use)|do\snot\swant|non-?|非)"
 )
 _REFUSED_BEFORE = re.compile(
-    rf"(?<!why )(?<!为什么)(?<!为啥)(?<![要能是]){_REFUSAL}"
+    rf"(?<!why )(?<!为什么)(?<!为啥)(?<![要能是有]){_REFUSAL}"
     r"\s*(?:an?|the|any|use|using|使用|用|选|推荐|给我|nvidia|tesla)?\s*$"
 )
 _REFUSED_AFTER = re.compile(r"\s*(?:卡|显卡)?\s*(?:不要|除外|就算了|不考虑|excluded|are out|is out)")

@@ -122,11 +122,12 @@ def largest_models_line(w: Words, findings: Findings) -> str:
 
 def instead_sections(w: Words, findings: Findings) -> list[str]:
     """Other cards that do the work which the cards named cannot."""
-    found = findings.first(Recommendation, "instead")
-    if found is None or not found.options:
+    tried = findings.all(Recommendation, "instead")
+    found = next((item for item in tried if item.options), None)
+    if found is None:
         return []
     return [
-        w("On other cards it works: ", "换别的卡可以：") + headline(w, found.options[0]),
+        w("With other or more cards it works: ", "换别的卡或更多卡可以：") + headline(w, found.options[0]),
         options_table(w, list(found.options)),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from agent.planner.requests import mentioned
+from agent.planner.requests import is_training, mentioned
 from agent.steps import Case
 from agent.writing.memory import peak_gib
 from agent.writing.memory_answer import method_word
@@ -30,6 +30,7 @@ def verdict_section(w: Words, case: Case, report: Comparison) -> str:
         return ""
     counts = {mention.name: mention.count or 1 for mention in mentioned(case.reading, "gpu")}
     lines = [
+        "" if is_training(case.reading) else
         _lead(w, cards, lambda card: (card.memory_bandwidth_gbs or 0) * counts.get(card.gpu_model, 1),
               "GB/s", "Faster for one request (decoding reads all weights, so bandwidth counts)",
               "单请求更快（解码要读全部权重，看带宽）"),
@@ -89,6 +90,9 @@ def card_memory_lines(w: Words, case: Case) -> list[str]:
             "fits": w("fits", "放得下"),
             "tight": w("fits, but it is tight", "放得下，但偏紧"),
         }.get(report.verdict or "", w("does not fit", "放不下"))
+        more = next((item for item in report.limits if item.change == "more_gpus" and item.fits), None)
+        if report.verdict == "does_not_fit" and more is not None:
+            fit += w(f"; {more.value} cards do", f"，要 {more.value} 张")
         weights = report.weights_gib if isinstance(report, MemoryReport) else report.parameters_gib
         lines.append(
             w(
