@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from langchain.agents import create_agent
@@ -16,11 +14,11 @@ from langchain_core.tools import BaseTool
 from langgraph.graph.state import CompiledStateGraph
 
 from agent.grounding import Grounding
+from agent.prompt import system_prompt
 
 log = logging.getLogger(__name__)
 
 MODEL_CALL_LIMIT = 8  # a sizing answer takes three; what needs more goes in circles
-_PROMPT = Path(__file__).with_name("prompt.md")
 
 
 def build_agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> CompiledStateGraph[Any, Any, Any, Any]:
@@ -32,12 +30,6 @@ def build_agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> CompiledStat
         Grounding(),
     ]
     return create_agent(model, list(tools), system_prompt=system_prompt(), middleware=middleware)
-
-
-@cache
-def system_prompt() -> str:
-    """The prompt file without its heading line."""
-    return _PROMPT.read_text(encoding="utf-8").split("\n", 1)[1].strip()
 
 
 def _tool_error(error: Exception, request: ToolCallRequest) -> str:

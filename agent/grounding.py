@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, NotRequired
 
@@ -11,12 +12,20 @@ from langgraph.runtime import Runtime
 from typing_extensions import override
 
 from agent.builtin_model import BUILTIN
-from agent.claims import Claim
+from agent.claims import Claim, claims_in
 from agent.evidence import Evidence
+from agent.prompt import system_prompt
 from agent.steps import findings_of, is_question
+from tools.contracts.base import Report
+from tools.langchain_tools import Fault
 
 REPAIRS = 1  # how often the model may rewrite
 _WHOLE = ("stop", "tool_calls")  # finish reasons of an answer that is all there
+_RULE = 40  # characters of a rule that nobody writes by chance
+_RULE_END = re.compile(r"(?<=[.;:])\s+")
+_SCHEMA = re.compile(r'"type"\s*:\s*"function"|"parameters"\s*:\s*\{')
+_SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
+_THEIRS = re.compile(r"(?i)\byou(?:r|rs)?\b|\bbudget|\blimit|[你您]|预算|上限|以内")
 _LISTED = 12  # claims named in the request to rewrite
 
 
@@ -34,6 +43,10 @@ class EmptyAnswer(Exception):
 
 class CutAnswer(Exception):
     """The service ended the answer before its end: a broken stream, a token limit, a filter."""
+
+
+class Unfit(Exception):
+    """The model's text is no answer from calculations: chat, or the instructions themselves."""
 
 
 class GroundingState(AgentState[Any]):
@@ -66,8 +79,11 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
         if not last.text.strip():
             raise EmptyAnswer("the model returned no text")
         _check_end(last)
-        faults = evidence_of(messages).ungrounded(last.text)
+        if leaks_prompt(last.text):
+            raise Unfit("the answer repeats the system prompt or tool schemas")
+        faults = faults_in(last.text, messages)
         if not faults:
+            _check_subject(last.text, messages)
             return None
         if repairs >= REPAIRS:
             raise Ungrounded(faults)
@@ -81,6 +97,42 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
     @override
     async def aafter_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         return self.after_model(state, runtime)
+
+
+def faults_in(text: str, messages: Sequence[AnyMessage]) -> list[Claim]:
+    """Claims without evidence, and prices that only the user named but that are not marked as theirs."""
+    every = evidence_of(messages)
+    reported = Evidence((step.artifact for step in findings_of(messages)), ())
+    return [
+        *every.ungrounded(text),
+        *(
+            claim
+            for sentence in _SENTENCE.split(text)
+            if not _THEIRS.search(sentence)
+            for claim in claims_in(sentence)
+            if claim.kind == "money" and every.holds(claim) and not reported.holds(claim)
+        ),
+    ]
+
+
+def _check_subject(text: str, messages: Sequence[AnyMessage]) -> None:
+    """An answer comes from tools, and after a calculation it says something of what was calculated."""
+    steps = findings_of(messages)
+    if not steps:
+        raise Unfit("the model answered without calling a tool")
+    reports = [step.artifact for step in steps if isinstance(step.artifact, Report)]
+    calculated = [report for report in reports if not isinstance(report, Fault)]
+    if calculated:
+        evidence = Evidence(calculated, ())
+        if not any(evidence.holds(claim) for claim in claims_in(text)):
+            raise Unfit("the answer says nothing of what was calculated")
+
+
+def leaks_prompt(text: str) -> bool:
+    """Whether a text repeats a rule of the system prompt or a tool schema."""
+    plain = " ".join(text.split())
+    rules = (rule.strip(" -") for rule in _RULE_END.split(system_prompt()))
+    return bool(_SCHEMA.search(plain)) or any(len(rule) >= _RULE and rule in plain for rule in rules)
 
 
 def _call_again(message: AIMessage) -> list[ToolMessage]:

@@ -32,7 +32,7 @@ from agent.events import (
     ToolReport,
     ToolStarted,
 )
-from agent.grounding import EmptyAnswer, Ungrounded
+from agent.grounding import EmptyAnswer, Unfit, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import messages_of, turns_of, user_texts
 from agent.prose import clean_prose
@@ -53,6 +53,7 @@ _OVERFLOW = re.compile(
     r"(?i)context_length|context (?:length|window|size)|too many tokens|too long|input length"
 )
 
+_NOT_FOR_MODEL = frozenset({"injection", "out_of_scope", "empty"})
 Mode = Literal["agent", "reader", "none"]
 Agent = CompiledStateGraph[Any, Any, Any, Any]
 
@@ -159,7 +160,10 @@ class Advisor:
         yield run.answer(final.text, name)
 
     def _wants_model(self, run: _Run) -> bool:
-        """Whether the language model has a part in this answer."""
+        """Whether the language model has a part in this answer: none where the reading saw an attack or
+        matter that is not ours, for which the built-in answer is enough."""
+        if run.reading is not None and run.reading.intent in _NOT_FOR_MODEL:
+            return False
         if self._mode == "reader":
             return run.reading is not None and run.reading.intent in READ_INTENTS
         return self._mode == "agent"
@@ -170,6 +174,8 @@ class Advisor:
         if isinstance(error, Ungrounded):
             code = "model_ungrounded"
             self._breaker.succeeded()
+        elif isinstance(error, Unfit):
+            self._breaker.succeeded()  # the service works; its model does not
         else:
             code = "model_timeout" if isinstance(error, TimeoutError) else code
             self._breaker.failed()

@@ -10,9 +10,9 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import BaseTool
 from pydantic import ValidationError
 
-from agent.build import system_prompt
 from agent.guides import guide_tool
 from agent.model import lean_tools
+from agent.prompt import system_prompt
 from knowledge.catalog import Catalog
 from tests.agent.conftest import OneGuide
 from tests.agent.model_server import tokens_of
