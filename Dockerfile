@@ -16,7 +16,7 @@ USER desk
 VOLUME /state
 EXPOSE 7860
 # A server of its own (CHROMA_URL) or the embedded one: the index is made or refreshed before the first question.
-CMD ["sh", "-c", "python -m retrieval build && exec python app.py"]
+CMD ["sh", "-c", "python -m retrieval build; exec python app.py"]
 HEALTHCHECK --interval=10s --timeout=3s --start-period=90s \
     CMD ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:7860/healthz', timeout=2)"]
 STOPSIGNAL SIGTERM

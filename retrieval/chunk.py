@@ -12,6 +12,7 @@ from knowledge.guides import Guide
 # Dense vectors of the embedded model are sharpest for passages of this length; it costs about 0.2 ms a
 # character in English and up to 0.6 in Chinese to embed one.
 CHUNK_CHARACTERS = {"en": 400, "zh": 200}
+OWN = "own"  # category of a help desk's own document, and the kind of its passages
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Chunk:
 
     guide_id: str
     language: str
-    kind: str  # guide, instance, gpu, family, model
+    kind: str  # guide, own, instance, gpu, family, model
     category: str
     title: str
     heading: str
@@ -30,7 +31,7 @@ class Chunk:
     @property
     def passage(self) -> str:
         """The text that is embedded: a passage names its guide, so that it makes sense alone."""
-        return f"{self.title}. {self.text}" if self.kind == "guide" else self.text
+        return f"{self.title}. {self.text}" if self.kind in ("guide", OWN) else self.text
 
     @property
     def content_hash(self) -> str:
@@ -40,6 +41,11 @@ class Chunk:
     def id(self) -> str:
         place = f"{self.kind}/{self.guide_id}/{self.language}/{self.order}/{self.content_hash}"
         return hashlib.sha256(place.encode()).hexdigest()[:32]
+
+
+def kind_of(guide: Guide) -> str:
+    """ "own" for a document of the help desk, "guide" for one of ours."""
+    return OWN if guide.category == OWN else "guide"
 
 
 def chunk_guides(guides: Iterable[Guide]) -> list[Chunk]:
@@ -57,7 +63,14 @@ def chunk_guide(guide: Guide) -> Iterator[Chunk]:
     ]
     for order, (heading, text) in enumerate(texts):
         yield Chunk(
-            guide.id, guide.language, "guide", guide.category, guide.title, heading, order, text.strip()
+            guide.id,
+            guide.language,
+            kind_of(guide),
+            guide.category,
+            guide.title,
+            heading,
+            order,
+            text.strip(),
         )
 
 

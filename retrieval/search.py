@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from knowledge.catalog import Catalog
 from knowledge.guides import GUIDES_DIR, Guide, load_guides
+from retrieval.chunk import kind_of
 from retrieval.embed import Embedder, Vectors
 from retrieval.keyword import Scores, TokenCache
 from retrieval.shelf import Shelf, read_shelf, user_words
@@ -24,9 +25,17 @@ log = logging.getLogger(__name__)
 NEAREST_CHUNKS = 150  # spec pages among them are left out afterwards: a filter in the store is slower
 
 
+NOTES = {
+    "keyword_only_no_index": "there is no index yet; `python -m retrieval build` makes it",
+    "keyword_only_other_embedder": "the index was made with another embedder; `python -m retrieval build "
+    "--rebuild` embeds everything anew",
+    "keyword_only_error": "the index cannot be read; the log says why",
+}
+
+
 @dataclass(frozen=True)
 class Hit:
-    """A guide or spec page that answers, with the passage that does so best."""
+    """A guide, own document or spec page that answers, with the passage that does so best."""
 
     guide_id: str
     title: str
@@ -45,7 +54,7 @@ class SearchResult:
 
     hits: tuple[Hit, ...]
     no_answer: bool = False
-    note: str = ""  # "", keyword_only_no_index, keyword_only_error
+    note: str = ""  # "" or a key of NOTES
 
 
 @dataclass(frozen=True)
@@ -87,12 +96,15 @@ class Searcher:
         embedder: Embedder | None,
         store: Store | None,
         weights: Weights | None = None,
+        note: str = "keyword_only_no_index",
     ) -> None:
+        """`note`: what to say of a search without a store."""
         self._shelf = shelf
         self._tokenizer = tokenizer
         self._embedder = embedder
         self._store = store
         self._weights = weights or Weights()
+        self._note = note
         self._chunk_at = {chunk.id: number for number, chunk in enumerate(shelf.chunks)}
 
     @property
@@ -133,6 +145,12 @@ class Searcher:
         specs = self._spec_hits(tokens, language)
         no_answer = not specs and (not ranked or self._off_shelf(signals, language_of(text)))
         return SearchResult((*ranked, *specs), no_answer, note)
+
+    def close(self) -> None:
+        """Lets go of the index; searches after it rank by keyword."""
+        if self._store is not None:
+            self._store.close()
+            self._store = None
 
     def _signals(self, text: str, tokens: list[str], cosines: NDArray[np.float64] | None) -> _Signals:
         """Fused scores of all guides. `cosines` is by chunk, 0 for chunks that are not near."""
@@ -180,11 +198,13 @@ class Searcher:
     def _cosines(self, text: str) -> tuple[NDArray[np.float64] | None, str]:
         """Cosine of the nearest chunks by position, or None and the reason."""
         if self._store is None or self._embedder is None:
-            return None, "keyword_only_no_index"
+            return None, self._note
         try:
             pointer = self._store.pointer()
-            if pointer is None or pointer.embedder != self._embedder.name:
+            if pointer is None:
                 return None, "keyword_only_no_index"
+            if pointer.embedder != self._embedder.name:
+                return None, "keyword_only_other_embedder"
             vector: Vectors = self._embedder.query(gist(text))
             found = self._store.nearest(pointer.collection, vector, NEAREST_CHUNKS)
         except Exception as error:  # noqa: BLE001 - whatever fails in the store, keywords still answer
@@ -220,7 +240,7 @@ class Searcher:
             guide.id,
             guide.title,
             guide.language,
-            "guide",
+            kind_of(guide),
             guide.category,
             round(score, 4),
             f"{first.title} ({first.date or 'undated'})",
@@ -260,20 +280,21 @@ def open_searcher(
     guides_dir: Path = GUIDES_DIR,
     url: str = "",
     weights: Weights | None = None,
-    extra_guides: Iterable[Guide] = (),
+    own: Iterable[Guide] = (),
 ) -> Searcher:
-    """A searcher over the guides, with vectors where a finished index is in `index_dir` (or on a server)."""
+    """A searcher over guides and own documents, with vectors where a finished index is in `index_dir`."""
     tokenizer = Tokenizer(user_words(catalog))
     cache = TokenCache(tokenizer, index_dir / "tokens.json" if index_dir else None)
-    shelf = read_shelf([*load_guides(guides_dir), *extra_guides], catalog, cache)
+    shelf = read_shelf([*load_guides(guides_dir), *own], catalog, cache)
     cache.save()
-    store: Store | None = None
+    store, note = None, "keyword_only_no_index"
     if embedder is not None and index_dir is not None and read_pointer(index_dir) is not None:
         try:
             store = Store(index_dir, url)
         except Exception as error:  # noqa: BLE001 - without Chroma, keywords still answer
             log.warning("the index could not be opened: %s", error)
-    return Searcher(shelf, tokenizer, embedder, store, weights)
+            note = "keyword_only_error"
+    return Searcher(shelf, tokenizer, embedder, store, weights, note)
 
 
 def _scaled(scores: Scores) -> Scores:

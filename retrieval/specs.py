@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from knowledge.catalog import Catalog, usable_gib
 from knowledge.rows import Gpu, Instance, Model
-from retrieval.chunk import Chunk
+from retrieval.chunk import OWN, Chunk
 
 STATUS_ZH = {"current": "在售", "legacy": "已停售或不推荐", "unknown": "状态未知"}
 
@@ -22,8 +22,8 @@ def spec_chunks(catalog: Catalog) -> list[Chunk]:
 
 
 def is_dense(chunk: Chunk) -> bool:
-    """Whether a chunk gets a vector: guides, and one line per instance type and GPU."""
-    return chunk.kind in ("guide", "instance", "gpu")
+    """Whether a chunk gets a vector: guides, own documents, and one line per instance type and GPU."""
+    return chunk.kind in ("guide", OWN, "instance", "gpu")
 
 
 def _page(kind: str, name: str, title: str, english: str, chinese: str) -> Iterator[Chunk]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -84,15 +84,12 @@ class Store:
             if name != pointer.collection:
                 self._client.delete_collection(name)
 
-    def nearest(
-        self, name: str, vector: Vectors, limit: int, where: Mapping[str, Any] | None = None
-    ) -> list[tuple[str, float]]:
+    def nearest(self, name: str, vector: Vectors, limit: int) -> list[tuple[str, float]]:
         """(chunk id, cosine similarity) of the nearest chunks, nearest first."""
         found = self._open(name).query(
             query_embeddings=[vector.tolist()],
             n_results=limit,
             include=["distances"],
-            **({"where": dict(where)} if where else {}),
         )
         distances = (found["distances"] or [[]])[0]
         return [(key, 1.0 - float(far)) for key, far in zip(found["ids"][0], distances, strict=True)]

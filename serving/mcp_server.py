@@ -16,13 +16,13 @@ from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.types import Receive, Scope, Send
 
-from agent.guides import GuideSearch
+from agent.guides import QUOTED, GuideSearch
 from knowledge.catalog import Catalog, installed_catalog
 from knowledge.errors import AdvisorError
 from serving.gate import Gate
 from serving.metrics import Metrics
 from serving.problems import Refused
-from serving.search import SearchReply, SearchRequest, find_guides
+from serving.search import GuideHit, SearchReply, SearchRequest, find_guides
 from settings import Settings
 from tools.contracts.base import parse_request
 from tools.doors import DOORS, Door

@@ -18,6 +18,7 @@ _CLEAN = (
     "OPENAI_",
     "EMBEDDING_",
     "CHROMA_URL",
+    "KNOWLEDGE_DIRS",
     "EMBEDDER",
     "STATE_DIR",
     "HOST",
@@ -55,6 +56,7 @@ class HashEmbedder:
     """A fast deterministic embedder: bags of character pairs, so like texts are near. Counts its work."""
 
     name = "hash/pairs"
+    batch = 16
 
     def __init__(self) -> None:
         self.embedded = 0

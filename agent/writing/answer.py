@@ -37,6 +37,20 @@ _SIDE = frozenset(
 )
 _NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
 _WARNINGS_SHOWN = 6
+_KEYWORD_ONLY = {
+    "keyword_only_no_index": (
+        "there is no search index yet (`python -m retrieval build` makes it)",
+        "还没有检索索引（运行 `python -m retrieval build` 生成）",
+    ),
+    "keyword_only_other_embedder": (
+        "the index was made with another embedder (`python -m retrieval build --rebuild` makes it anew)",
+        "检索索引由另一个向量模型生成（运行 `python -m retrieval build --rebuild` 重新生成）",
+    ),
+    "keyword_only_error": (
+        "the search index cannot be read (the log says why)",
+        "无法读取检索索引（原因见日志）",
+    ),
+}
 _ASSUMPTIONS_SHOWN = 6
 _ONE_FIELD = {"regions": "region", "gpu_wanted": "gpu", "weight_precision": "precision"}
 _TOLD_FIRST_OF_SLOTS = (
@@ -75,7 +89,9 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
         _warnings(w, findings, advice_lines(w, case)),
         _search_note(w, findings),
         _next_step(w, findings),
-        sources_section(w, (*expert_sources(rows), *sources_of(step.artifact for step in findings))),
+        sources_section(
+            w, dict.fromkeys((*expert_sources(rows), *sources_of(step.artifact for step in findings)))
+        ),
     ]
     return "\n\n".join(section for section in sections if section)
 
@@ -187,11 +203,8 @@ def _search_note(w: Words, findings: Findings) -> str:
     found = findings.first(GuidesFound)
     if found is None or not found.note:
         return ""
-    return w(
-        "*Guides were searched by keyword only: there is no search index yet (`python -m retrieval build` "
-        "makes it).*",
-        "*指南目前只按关键词检索：还没有检索索引（运行 `python -m retrieval build` 生成）。*",
-    )
+    english, chinese = _KEYWORD_ONLY.get(found.note, _KEYWORD_ONLY["keyword_only_error"])
+    return w(f"*Guides were searched by keyword only: {english}.*", f"*指南目前只按关键词检索：{chinese}。*")
 
 
 def _next_step(w: Words, findings: Findings) -> str:

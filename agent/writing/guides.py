@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import re
+from collections.abc import Sequence
 
-from agent.guides import GuidesFound
+from agent.guides import Excerpt, GuidesFound
 from agent.writing.words import Words
 from knowledge.guides import Guide
 
@@ -22,15 +24,18 @@ _ALSO = 3
 
 def guide_sections(w: Words, found: GuidesFound, limit: int = 4) -> list[str]:
     """The best guide as an answer, at most `limit` of its sections, and the titles of the next ones."""
-    if not found.guides or found.no_answer:
+    if found.no_answer:
         return []
+    quoted = _quoted(w, found.own)
+    if not found.guides:
+        return quoted
     guide = found.guides[0]
     parts = split_sections(guide.body)
     lines = _fault(w, guide, parts) if any(name in parts for name in _FIX) else _topic(w, guide, parts, limit)
     others = [hit.title for hit in found.hits[1 : 1 + _ALSO] if hit.kind == "guide"]
     if others:
         lines.append(w("**Also worth a look:** ", "**相关指南**：") + w("; ", "；").join(others))
-    return lines
+    return [*quoted, *lines] if found.own and found.own[0].leads else [*lines, *quoted]
 
 
 def short_answer(found: GuidesFound) -> str:
@@ -55,6 +60,21 @@ def split_sections(body: str) -> dict[str, str]:
             continue
         parts[heading] = f"{parts.get(heading, '')}{line}\n"
     return {name: text.strip() for name, text in parts.items() if text.strip()}
+
+
+def _quoted(w: Words, excerpts: Sequence[Excerpt]) -> list[str]:
+    """Excerpts of own documents, each with its file: block quotes in which no markup works."""
+    return [
+        w("**From your own documents:** ", "**摘自贵方文档**：")
+        + f"{literal(excerpt.title)} ({literal(excerpt.source)})\n\n"
+        + "\n".join(f"> {literal(line)}  " for line in excerpt.text.splitlines() if line.strip())
+        for excerpt in excerpts
+    ]
+
+
+def literal(text: str) -> str:
+    """Text that shows as it is in Markdown and HTML: no tag, link, image, code or formula."""
+    return re.sub(r"([\\`*_\[\]!#|~$])", r"\\\1", html.escape(text.strip(), quote=False))
 
 
 def _fault(w: Words, guide: Guide, parts: dict[str, str]) -> list[str]:

