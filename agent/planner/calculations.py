@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from agent.planner.requests import (
@@ -69,7 +70,10 @@ def instead(case: Case) -> list[Call]:
     request = case.reading.request
     if found is None or found.options or not (request.gpu_wanted or request.gpu_count):
         return []
-    if case.done.called("recommend_instance", "instead"):
+    tried = len(case.done.all(Recommendation))
+    if tried == 1 and request.gpu_count and request.gpu_wanted:  # more of the same cards first
+        return [Call("recommend_instance", sizing_args(request, gpu_count=None), "instead")]
+    if tried > 2 or any(item.options for item in case.done.all(Recommendation)):
         return []
     free = sizing_args(request, gpu_wanted=None, gpu_count=None, instance_wanted=None)
     return [Call("recommend_instance", free, "instead")]
@@ -100,10 +104,15 @@ def _cost_of_time(case: Case) -> list[Call]:
     if report is None or report.hours is None or "cost" not in case.reading.intents:
         return []
     types = cost_types(case.reading, case.catalog)[:1]
-    return [
-        Call("estimate_cost", {**cost_args(case.reading, item, "", None), "hours": round(report.hours, 1)})
-        for item in types
-    ]
+    machines: dict[str, int] = {}
+    rows = [case.catalog.instance(item) for item in types]
+    if rows and rows[0].whole_gpus < report.gpu_count:  # more GPUs than a machine has: several of the largest
+        kin = [row for row in case.catalog.with_gpu(report.gpu, "current") if row.whole_gpus]
+        most = max((row.whole_gpus for row in kin), default=0)
+        types = smallest(tuple(kin), most) if most else types
+        machines = {"count": math.ceil(report.gpu_count / most)} if most else {}
+    args = {"hours": round(report.hours, 1), **machines}
+    return [Call("estimate_cost", {**cost_args(case.reading, item, "", None), **args}) for item in types]
 
 
 def cost(case: Case) -> list[Call]:

@@ -52,7 +52,9 @@ def price_ratio_line(w: Words, quotes: Sequence[CostReport], catalog: Catalog) -
     if len(priced) < 2:
         return ""
     high, dear = priced[-1]
-    ratios = [(w.num(high / low, 3), name) for low, name in priced[:-1] if high / low >= _EQUAL]
+    kin = dear.split("-")[0]  # another memory size of the same card is no alternative in speed
+    others = [(low, name) for low, name in priced[:-1] if name.split("-")[0] != kin]
+    ratios = [(w.num(high / low, 3), name) for low, name in others if high / low >= _EQUAL]
     if not ratios:
         return ""
     if all(_slower(catalog.gpu(dear), catalog.gpu(name)) for _, name in ratios):

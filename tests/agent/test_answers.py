@@ -196,3 +196,20 @@ def test_every_figure_of_a_built_in_answer_is_grounded(
     wordings += [text for row in catalog.advice for text in (row.text_en, row.text_zh, row.as_of)]
     evidence = Evidence([item.report for item in result.reports], [question, *wordings])
     assert evidence.ungrounded(result.text) == []
+
+
+def test_a_job_on_more_gpus_than_a_machine_has_is_priced_on_several_machines(advisor: Advisor) -> None:
+    question = "How long to pretrain a 3B model on 300B tokens with 16 A100 and what would it cost?"
+    assert "2 × ecs.gn7e-c16g1.32xlarge" in answer(advisor, question).text
+
+
+def test_cards_that_nearly_hold_a_job_are_joined_by_more_of_the_same(advisor: Advisor) -> None:
+    text = answer(advisor, "full fine-tuning of a 32B on 8 A100 80GB with zero3, enough?").text
+    assert "16 × A100-80GB" in text
+    assert "T4" not in text and "gn7i" not in text  # PCIe cards without RDMA are no cluster
+
+
+def test_a_card_at_home_is_what_the_cards_to_rent_are_held_against(advisor: Advisor) -> None:
+    wanted = answer(advisor, "my 4x 4090 need 30 min per Wan2.1 clip, is one A100 faster?").reading.request
+    assert wanted.gpu_wanted == ("A100-80GB",)
+    assert wanted.gpu_count in (None, 1)

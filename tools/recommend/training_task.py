@@ -58,7 +58,7 @@ class TrainingTask:
                 if precision is None or kind.card is None or kind.shape is None:
                     miss = miss or _unsupported(kind, instances[0], self.request.precision)
                     continue
-                counts = self._counts(kind, limits, kind.count == largest[kind.model])
+                counts = self._counts(kind, instances, limits, kind.count == largest[kind.model])
                 for machines_ in counts:
                     candidate, failure = self._try(
                         kind, instances, machines_, method, rung, precision, limits, found
@@ -86,14 +86,21 @@ class TrainingTask:
             return "fp8" if support_level(kind.gpu, self.catalog.precision("fp8")) == "native" else None
         return "bf16" if capability >= 8.0 and not asked.startswith("fp16") else "fp16"
 
-    def _counts(self, kind: Silicon, limits: Limits, largest: bool) -> Iterator[int]:
-        """Machine counts to try: more than one only of the machine with most of these GPUs, or as asked."""
+    def _counts(
+        self, kind: Silicon, instances: list[Instance], limits: Limits, largest: bool
+    ) -> Iterator[int]:
+        """Machine counts to try: more than one only of the machine with most of these GPUs, or as asked.
+        PCIe cards in machines without RDMA are joined only when they were asked for: the network would stall
+        them."""
         if limits.gpu_count is not None:
             if limits.gpu_count % kind.count == 0 and (largest or limits.gpu_count == kind.count):
                 yield limits.gpu_count // kind.count
             return
         most = limits.max_gpus or _COUNTS[-1] * kind.count
-        yield from (count for count in _COUNTS if count * kind.count <= most and (count == 1 or largest))
+        families = {row.family for row in instances}
+        rdma = any(facts.erdma for name in families if (facts := self.catalog.facts_of_family(name)))
+        spread = largest and (kind.link == "nvlink" or rdma or bool(self.request.gpu_wanted))
+        yield from (count for count in _COUNTS if count * kind.count <= most and (count == 1 or spread))
 
     def _try(
         self,
