@@ -14,6 +14,7 @@ from agent.planner.requests import (
     other_sizes,
     sizing_args,
     speed_args,
+    target,
 )
 from agent.steps import Call, Case
 
@@ -74,6 +75,10 @@ def claim(case: Case) -> list[Call]:
     calls = lookup(case)
     if not case.done and {"price_stated", "t4_cheaper_than_a10"} & set(case.reading.claims):
         calls += _prices(case)
+    name = case.reading.request.model
+    if not case.done and name:  # whether the model named runs on the cards named is part of the claim
+        places = [place for place in target(case.reading)[:1] if place]
+        calls += [Call(*memory_call(case.reading, name, place, case.catalog), "main") for place in places]
     return calls
 
 

@@ -200,7 +200,27 @@ def _claim(w: Words, case: Case) -> list[str]:
     guide = case.done.first(GuidesFound)
     guided = costs or told or set(further_intents(case.reading)) & _TOLD_BY_GUIDE
     noted = [short_answer(guide)] if guide is not None and not guided else []
-    return [*told, *costs, *noted]
+    sized = memory_sections(w, case.done, brief=True) if case.done.first(MemoryReport, "main") else []
+    return [*_whole_memory(w, case), *sized, *told, *costs, *noted]
+
+
+def _whole_memory(w: Words, case: Case) -> list[str]:
+    """The weights of a model against the nominal memory of all cards of a claim together."""
+    report = case.done.first(MemoryReport, "main")
+    if report is None or not report.gpu or report.gpu_count < 2:
+        return []
+    size = case.catalog.gpu(report.gpu).memory_gib
+    if not size:
+        return []
+    weights, cards = w.gib(report.weights_gib), f"{report.gpu_count} × {size:g} GiB"
+    total = report.gpu_count * size
+    return [
+        w(
+            f"Weights {weights} of {cards} = {total:g} GiB in all; the KV cache, activations and runtime of "
+            "every card have to fit beside them.",
+            f"权重 {weights}，{cards} = 共 {total:g} GiB；KV cache、激活和每张卡的运行开销还要放得下。",
+        )
+    ]
 
 
 def _injection(w: Words, case: Case) -> list[str]:
