@@ -197,7 +197,9 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
             f"{price_of(w, report.from_price)}。",
         )
     else:
-        stand_ins = w.listed(report.stand_ins) or w("none near", "无相近型号")
+        pairs = zip(report.stand_ins, report.stand_in_families, strict=True)
+        near = [w(f"{name} ({family})", f"{name}（{family}）") for name, family in pairs]
+        stand_ins = w.listed(near) or w("none near", "无相近型号")
         head = w(
             f"**{gpu.gpu_model}** ({gpu.architecture}) is in no instance family that Alibaba Cloud sells "
             f"now; nearest sold cards: {stand_ins}.",

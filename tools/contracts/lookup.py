@@ -95,6 +95,7 @@ class GpuReport(Report):
     instances: tuple[Instance, ...] = ()  # current ones first
     from_price: PriceShown | None = None
     stand_ins: tuple[str, ...] = ()  # sold GPUs nearest in memory and bandwidth, for a card not sold
+    stand_in_families: tuple[str, ...] = ()  # the smallest whole-GPU family of each, in the same order
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Remark, ...] = ()
     sources: tuple[SourceRef, ...] = ()

@@ -93,6 +93,7 @@ def describe_gpu(name: str, catalog: Catalog, region: str = "cn-hangzhou") -> Gp
     sold = any(row.status == "current" for row in types)
     region_id = catalog.region(region or "cn-hangzhou").region_id
     whole = [row for row in types if row.status == "current" and row.whole_gpus >= 1]
+    near = () if sold else stand_ins(gpu, catalog)
     return GpuReport(
         gpu=gpu,
         usable_gib=usable,
@@ -103,11 +104,20 @@ def describe_gpu(name: str, catalog: Catalog, region: str = "cn-hangzhou") -> Gp
         ),
         instances=tuple(types),
         from_price=_from_price(catalog, whole, region_id),
-        stand_ins=() if sold else stand_ins(gpu, catalog),
+        stand_ins=near,
+        stand_in_families=tuple(_family_of(each, catalog) for each in near),
         assumptions=(Assumption(field="gpu", value=gpu.gpu_model, reason=note),) if note else (),
         warnings=() if sold else (Remark(code="gpu_not_sold", params={"gpu": gpu.gpu_model}),),
         sources=sources_of(gpu, *types),
     )
+
+
+def _family_of(gpu_model: str, catalog: Catalog) -> str:
+    """The family of the smallest type on sale with a whole card of this model."""
+    whole = [row for row in catalog.with_gpu(gpu_model, "current") if row.whole_gpus]
+    return min(
+        whole, key=lambda row: (row.category == "vgpu", row.gpu_count, len(row.family), row.vcpu)
+    ).family
 
 
 def stand_ins(gpu: Gpu, catalog: Catalog) -> tuple[str, ...]:
