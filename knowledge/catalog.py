@@ -214,7 +214,7 @@ class Catalog:
         if found == "":
             raise NotKnown("gpu", name, f"{name!r} names no certain card")
         if found is None:
-            raise InputError("gpu", name, "a known GPU model", near(key, self._gpu_names | self._own_names))
+            raise InputError("gpu", name, "a known GPU model", near(key, self._certain_gpus))
         gpu = self._gpus_by_name[found]
         slice_size = re.search(r"[-\s](\d+)q\s*$", name.lower())
         if slice_size and gpu.memory_gib and int(slice_size[1]) < gpu.memory_gib:
@@ -236,8 +236,10 @@ class Catalog:
         return found
 
     @cached_property
-    def _own_names(self) -> dict[str, str]:
-        return {normal(row.gpu_model): row.gpu_model for row in self.gpus}
+    def _certain_gpus(self) -> dict[str, str]:
+        """Every name that stands for one card, for near matches."""
+        own = {normal(row.gpu_model): row.gpu_model for row in self.gpus}
+        return {name: model for name, model in self._gpu_names.items() if model} | own
 
     def gpu_of(self, instance: Instance) -> Gpu:
         """The GPU of an instance type as its user sees it: for a vGPU type the slice, not the card."""

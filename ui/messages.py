@@ -55,22 +55,26 @@ class Transcript:
 
     def messages(self) -> list[gr.ChatMessage]:
         """Fresh messages: a message that was yielded is never changed, or clients of the API keep the old."""
-        shown = [_step_message(call_id, step) for call_id, step in self._steps.items()]
+        shown = [_steps_message(list(self._steps.values()), self._language)] if self._steps else []
         text = "\n\n".join([*(f"> {notice}" for notice in self._notices), self._text]).strip()
         if text:
             shown.append(gr.ChatMessage(role="assistant", content=text))
         return shown
 
 
-def _step_message(call_id: str, step: Step) -> gr.ChatMessage:
+def _steps_message(steps: list[Step], language: Language) -> gr.ChatMessage:
+    """All steps of an answer as one foldable line, so that on a phone the answer itself is in view."""
+    titles = list(dict.fromkeys(step.title for step in steps))
     metadata: dict[str, str | float] = {
-        "title": step.title,
-        "id": call_id,
-        "status": "done" if step.done else "pending",
+        "title": ("、" if language == "zh" else " · ").join(titles),
+        "id": "steps",
+        "status": "done" if all(step.done for step in steps) else "pending",
     }
-    if step.seconds is not None:
-        metadata["duration"] = round(step.seconds, 2)
-    return gr.ChatMessage(role="assistant", content=step.arguments, metadata=metadata)  # type: ignore[arg-type]
+    spent = [step.seconds for step in steps if step.seconds is not None]
+    if spent:
+        metadata["duration"] = round(sum(spent), 2)
+    content = "\n\n".join(f"**{step.title}**\n\n{step.arguments}" for step in steps)
+    return gr.ChatMessage(role="assistant", content=content, metadata=metadata)  # type: ignore[arg-type]
 
 
 def _listed(arguments: dict[str, Any]) -> str:

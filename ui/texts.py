@@ -105,6 +105,13 @@ STEPS: dict[str, tuple[str, str]] = {
     "estimate_throughput": ("Calculating speed", "计算速度"),
     "estimate_training_time": ("Calculating training time", "计算训练时间"),
     "estimate_cost": ("Calculating cost", "计算费用"),
+    "what_if": ("Trying other conditions", "试算其他条件"),
+    "look_up": ("Looking up the catalog", "查询目录"),
+    "compare": ("Comparing side by side", "逐项对比"),
+    "decode_name": ("Reading the name", "解读规格名"),
+    "find_instances": ("Finding instances", "查找实例规格"),
+    "check_claims": ("Checking claims", "核对说法"),
+    "launch_commands": ("Preparing launch files", "生成启动文件"),
     "search_guides": ("Searching the guides", "检索指南"),
 }
 

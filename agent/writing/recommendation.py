@@ -147,6 +147,9 @@ def _rejected_line(w: Words, reason: str, items: Sequence[Rejected]) -> str:
     """What lost for one reason: a type in full, several as families."""
     if len(items) == 1:
         names = items[0].instance_type or items[0].family
+        machines = items[0].reason.params.get("count")
+        if isinstance(machines, int) and machines > 1:
+            names = f"{machines} × {names}"  # the price that follows is that of all of them
         return w(f"{names} ({items[0].gpu_model}): {reason}", f"{names}（{items[0].gpu_model}）：{reason}")
     names = w.listed(
         w(f"{item.family} ({item.gpu_model})", f"{item.family}（{item.gpu_model}）") for item in items

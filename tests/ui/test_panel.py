@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 
-from agent.events import Answer, ToolReport
+from agent.events import Answer, Token, ToolFinished, ToolReport, ToolStarted
 from agent.reading.types import Reading, Slot
 from agent.writing.words import Words
+from knowledge.catalog import Catalog
 from tools.contracts.base import SourceRef
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import SizingRequest
+from tools.langchain_tools import build_tools
+from ui.messages import Transcript
 from ui.panel import Bar, empty_panel, memory_bars, memory_parts, panel_html
 from ui.texts import LABELS, PANEL, STEPS
 
@@ -90,6 +93,27 @@ def test_an_answer_without_reports_shows_no_figures() -> None:
     html = panel_html(_answer(reports=(), sources=()))
     assert "GiB" not in html
     assert "section" in empty_panel() or "panel-empty" in empty_panel()
+
+
+def test_every_tool_has_a_title_in_both_languages(catalog: Catalog) -> None:
+    names = {tool.name for tool in build_tools(catalog, "cn-hangzhou")} | {"search_guides"}
+    assert names == STEPS.keys()
+
+
+def test_all_steps_are_one_foldable_line_that_ends_done() -> None:
+    transcript = Transcript("zh")
+    transcript.add(ToolStarted("1", "estimate_memory", {"model": "x```<b>"}))
+    (pending,) = transcript.messages()
+    assert pending.metadata["status"] == "pending"
+    transcript.add(ToolFinished("1", "estimate_memory", "text", None, True, 0.25))
+    transcript.add(ToolStarted("2", "estimate_cost", {}))
+    transcript.add(ToolFinished("2", "estimate_cost", "text", None, False, 0.25))
+    transcript.add(Token("答案"))
+    steps, answer = transcript.messages()
+    assert steps.metadata["title"] == "计算显存、计算费用: 失败"
+    assert (steps.metadata["status"], steps.metadata["duration"]) == ("done", 0.5)
+    assert steps.content.count("```") == 2
+    assert answer.content == "答案"
 
 
 def test_every_label_exists_in_every_language() -> None:
