@@ -30,6 +30,7 @@ _ASSUMED: dict[str, tuple[float, float]] = {
     "audio_hour": (20.0, 60.0),
 }
 _MINUTES_FROM_S = 120
+_USUAL_FPS = (10, 25)  # analysed frames of a camera: sampled, every frame
 
 
 def capacity_section(w: Words, reading: Reading) -> str:
@@ -52,7 +53,8 @@ def _example(w: Words, reading: Reading) -> str:
         return ""
     seconds = (reading.window_hours or _DAY_HOURS) * 3600
     amount, cards = w.count(reading.items_per_day), []
-    for assumed in _ASSUMED[reading.item]:
+    item = "page" if reading.item == "image" and reading.request.task == "vision" else reading.item
+    for assumed in _ASSUMED[item]:
         if reading.item == "audio_hour":
             number = w.num(reading.items_per_day * 3600 / assumed / seconds, 2)
             cards.append(w(f"{assumed:g} times real time → {number}", f"{assumed:g} 倍实时 → {number}"))
@@ -90,6 +92,13 @@ def _rate(w: Words, reading: Reading) -> str:
             f"{reading.streams} 路 × {reading.fps:g} 帧/秒 = {frames} 帧/秒，视频解码（NVDEC）、CPU "
             "和网络也要扛得住",
         )
+    if reading.streams and reading.request.task == "vision":
+        usual = [(rate, w.count(reading.streams * rate)) for rate in _USUAL_FPS]
+        listed = w("; ", "；").join(
+            w(f"at {rate} frames/s {total} frames/s", f"每路 {rate} 帧/秒为 {total} 帧/秒")
+            for rate, total in usual
+        )
+        return w(f"{reading.streams} streams: {listed}", f"{reading.streams} 路：{listed}")
     if not reading.items_per_day or not reading.item:
         return ""
     hours = reading.window_hours or _DAY_HOURS

@@ -20,7 +20,7 @@ _CLEAR = 1.1  # a lead below this is called a draw
 
 
 # Work that tensor rates and tokens say nothing about.
-_OF_OTHER_MEASURE = frozenset({"hpc", "graphics", "transcoding"})
+_OF_OTHER_MEASURE = frozenset({"hpc", "graphics", "transcoding", "diffusion", "video", "vision"})
 
 
 def verdict_section(w: Words, case: Case, report: Comparison) -> str:
