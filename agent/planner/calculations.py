@@ -87,9 +87,10 @@ def speed(case: Case) -> list[Call]:
         return _cost_of_time(case)
     if not (name or request.params_b):
         return []
-    where = target(reading)[:_TARGETS]
+    where = target(reading, by_memory=False)[:_TARGETS]
     if where == [{}] or is_other(name, case.catalog, request.task):
-        return [Call("recommend_instance", sizing_args(request, **latency_targets(reading)))]
+        least = {"min_gpu_memory_gib": reading.vram_gb} if reading.vram_gb and where == [{}] else {}
+        return [Call("recommend_instance", sizing_args(request, **latency_targets(reading), **least))]
     if is_training(reading):
         calls = [Call("estimate_training_time", training_args(reading, name, place)) for place in where]
     else:

@@ -78,14 +78,15 @@ def _set(**values: Any) -> dict[str, Any]:
     return {key: value for key, value in values.items() if value not in (None, "", 0)}
 
 
-def target(reading: Reading) -> list[dict[str, Any]]:
-    """The cards or instance types to calculate for: those named, or one empty target."""
+def target(reading: Reading, by_memory: bool = True) -> list[dict[str, Any]]:
+    """The cards or instance types to calculate for: those named, or one empty target. `by_memory`: a memory
+    size alone makes a target, as is enough to say what fits."""
     request = reading.request
     types = [{"instance_type": mention.name} for mention in mentioned(reading, "instance")]
     if types:
         return types
     gpus = request.gpu_wanted or tuple(mention.name for mention in mentioned(reading, "gpu"))
-    if not gpus and reading.vram_gb:
+    if not gpus and reading.vram_gb and by_memory:
         gpus = (f"{reading.vram_gb:g}GB",)  # a card named by its memory only
     return [_set(gpu=gpu, gpu_count=request.gpu_count) for gpu in gpus] or [{}]
 

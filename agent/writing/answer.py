@@ -13,6 +13,7 @@ from agent.writing.claims import claim_line, premise_lines
 from agent.writing.expert import expert_section, expert_sources, fitting, lead_section
 from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, field_name, remark_text, slot_text
+from agent.writing.memory_answer import method_word
 from agent.writing.names import phantom_sections
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import small_answer
@@ -139,13 +140,27 @@ def _kept(w: Words, reading: Reading) -> str:
     if not reading.follow_up:
         return ""
     kept = [
-        f"{field_name(w, name)} {slot_text(w, name, reading.slots[name].value)}"
+        f"{field_name(w, name)} {_kept_value(w, reading, name)}"
         for name in _TOLD_FIRST_OF_SLOTS
         if name in reading.slots and name not in reading.changed
     ]
     if not kept:
         return ""
     return w(f"**Kept from before:** {'; '.join(kept)}.", f"**沿用前面的**：{'；'.join(kept)}。")
+
+
+def _kept_value(w: Words, reading: Reading, name: str) -> str:
+    """A slot's value in the reader's language; codes and money are worded."""
+    budget, value = reading.request.budget, reading.slots[name].value
+    if name == "budget" and budget is not None:
+        decimals = 0 if budget.amount == int(budget.amount) else 2
+        money = w.money(budget.amount, budget.currency, decimals)
+        if budget.period == "total":
+            return w(f"{money} in all", f"共 {money}")
+        return w(f"{money} per {budget.period}", f"每{w.unit(budget.period)} {money}")
+    if name == "method":
+        return method_word(w, str(value))
+    return slot_text(w, name, value)
 
 
 def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:

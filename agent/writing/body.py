@@ -207,7 +207,7 @@ def _claim(w: Words, case: Case) -> list[str]:
 def _whole_memory(w: Words, case: Case) -> list[str]:
     """The weights of a model against the nominal memory of all cards of a claim together."""
     report = case.done.first(MemoryReport, "main")
-    if report is None or not report.gpu or report.gpu_count < 2:
+    if report is None or not report.gpu or report.gpu.endswith(" class") or report.gpu_count < 2:
         return []
     size = case.catalog.gpu(report.gpu).memory_gib
     if not size:

@@ -49,7 +49,11 @@ def slot_text(w: Words, name: str, value: str | int | float | bool | tuple[str, 
         return w.listed(value)
     if name == "params_b":
         return f"{value:g}B" if isinstance(value, int | float) else str(value)
-    return short_model(value) if name == "model" and isinstance(value, str) else _shown(name, value, w)
+    if isinstance(value, str) and name == "model":
+        return short_model(value)
+    if isinstance(value, str) and name == "task":
+        return entries("tasks").get(value, {}).get(w.language, value)
+    return _shown(name, value, w)
 
 
 def field_name(w: Words, field: str) -> str:
@@ -75,6 +79,8 @@ def _shown(key: str, value: Scalar, w: Words) -> str:
         return field_name(w, value)
     if key == "purchase":
         return w.purchase(value)
+    if key == "gpu":
+        return w.card(value)
     return value
 
 

@@ -100,11 +100,13 @@ def _against(w: Words, report: AnyMemory) -> str:
     if usable is None or margin is None:
         return w(".", "。")
     allowed = peak_gib(report) + margin
-    limit = w(f"the {w.gib(usable)} usable on {report.gpu}", f"{report.gpu} 可用的 {w.gib(usable)}")
+    limit = w(
+        f"the {w.gib(usable)} usable on {w.card(report.gpu)}", f"{w.card(report.gpu)} 可用的 {w.gib(usable)}"
+    )
     if isinstance(report, MemoryReport) and usable - allowed > _SHARE_WORTH_SAYING_GIB:
         limit = w(
-            f"the {w.gib(allowed)} that the engine takes of {w.gib(usable)} usable on {report.gpu}",
-            f"引擎可用的 {w.gib(allowed)}（{report.gpu} 可用 {w.gib(usable)}）",
+            f"the {w.gib(allowed)} that the engine takes of {w.gib(usable)} usable on {w.card(report.gpu)}",
+            f"引擎可用的 {w.gib(allowed)}（{w.card(report.gpu)} 可用 {w.gib(usable)}）",
         )
     space = " " if limit[0].isascii() else ""
     if report.fits is False:

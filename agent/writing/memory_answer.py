@@ -162,7 +162,7 @@ def _verdict(w: Words, report: AnyMemory) -> str:
             f"**{what} needs about {need}** ({span}) of GPU memory.",
             f"**{what} 约需 {need} 显存**（{span}）。",
         )
-    cards = f"{report.gpu_count} × {report.gpu}" if report.gpu_count > 1 else report.gpu
+    cards = f"{report.gpu_count} × {report.gpu}" if report.gpu_count > 1 else w.card(report.gpu)
     each = w(" per GPU", "每卡") if report.gpu_count > 1 else ""
     usable = w.gib(report.usable_gib_per_gpu)
     if not report.fits:

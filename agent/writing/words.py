@@ -113,6 +113,11 @@ class Words:
             return self(f"US${text}/{english}", f"{text} 美元/{chinese}")
         return self(f"{text} {currency}/{english}", f"{text} 元/{chinese}")
 
+    def unit(self, period: str) -> str:
+        """A period of time: hour / 小时."""
+        english, chinese = _UNITS.get(period, (period, period))
+        return self(english, chinese)
+
     # Names
 
     def date(self, as_of: str) -> str:
@@ -121,6 +126,11 @@ class Words:
     def purchase(self, code: str) -> str:
         english, chinese = _PURCHASES.get(code, (code, code))
         return self(english, chinese)
+
+    def card(self, name: str) -> str:
+        """A card's name; one known by its memory alone ("24GB class") as "a 24 GB card"."""
+        size = name.removesuffix("GB class")
+        return name if size == name else self(f"a {size} GB card", f"{size} GB 显卡")
 
     def precision(self, name: str) -> str:
         """A precision as people say it: `awq-int4` is 4-bit (AWQ)."""

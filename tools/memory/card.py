@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from knowledge.catalog import USABLE_RATIO, Catalog, nominal_gib, usable_gib
-from knowledge.errors import NotKnown
+from knowledge.errors import InputError, NotKnown
 from knowledge.rows import Gpu
 
 # What the driver keeps for itself: nvidia-smi's total less the total that CUDA reports. Median of A10G, L4,
@@ -49,11 +49,11 @@ def card_of(gpu: Gpu) -> Card:
 
 
 def resolve_card(name: str, catalog: Catalog) -> tuple[Card, str]:
-    """The card of a GPU name and the note on how the name was taken. A memory class ("24GB class") is a
-    card of that memory alone. Raises `InputError` with near matches for unknown names."""
+    """The card of a GPU name and the note on how the name was taken. A memory class ("24GB class", "24GB")
+    is a card of that memory alone. Raises `InputError` with near matches for unknown names."""
     try:
         gpu, note = catalog.gpu_with_note(name)
-    except NotKnown:
+    except (InputError, NotKnown):
         match = _CLASS.match(name.strip())
         if match is None:
             raise

@@ -1,0 +1,50 @@
+"""What newcomers asked and were misread on: every answer takes up what was said."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from agent.events import Answer
+from agent.run import Advisor
+from agent.writing.glossary import entries
+from tools.contracts.sizing import Task
+
+
+def answer(advisor: Advisor, *turns: str) -> str:
+    result = advisor.answer(list(turns))
+    assert isinstance(result, Answer)
+    return result.text
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("FLUX.1-dev 生成 1024x1024 图片，24GB 显存够吗？", "24 GB 显卡"),
+        ("LoRA fine-tune 7B, is 24GB enough?", "a 24 GB card"),
+        ("Qwen2.5-7B 24GB 显存够吗？", "24 GB 显卡"),
+    ],
+)
+def test_a_memory_size_gets_a_verdict_and_is_no_unknown_gpu(
+    advisor: Advisor, question: str, verdict: str
+) -> None:
+    first = answer(advisor, question).splitlines()[0]
+    assert verdict in first
+    assert "24GB" not in first
+
+
+def test_the_speed_on_a_memory_size_is_no_unknown_gpu(advisor: Advisor) -> None:
+    text = answer(advisor, "How many tokens per second does Qwen2.5-7B do on a 24GB card?")
+    assert "do not know" not in text
+    assert "A10" in text
+
+
+def test_values_kept_from_before_are_in_the_readers_language(advisor: Advisor) -> None:
+    text = answer(advisor, "Qwen2.5-7B 推理，每月 20000 元", "10 并发呢")
+    kept = next(line for line in text.splitlines() if line.startswith("**沿用前面的**"))
+    assert "任务 推理；预算 每月 20,000 元" in kept
+
+
+def test_every_task_is_worded_in_both_languages() -> None:
+    assert set(get_args(Task)) == set(entries("tasks"))
