@@ -35,10 +35,12 @@ _RESOLUTION = re.compile(
     r"|(?<![\d.a-z])(?P<lines>480|540|544|720|1080|1440|2160)p(?![a-z0-9])"
     r"|(?<![a-z0-9])(?P<name>[248]k)\s*(?:resolution|分辨率|图|视频|画质)"
 )
+_SECOND = r"(?:/\s?秒|每秒|/\s?s(?:ec)?(?![a-z])|(?:a|per|each) second)"
 _PER_SECOND = tuple(
-    (item, re.compile(rf"{_N}\s*(?:{unit})\s*(?:/\s?秒|每秒|/\s?s(?:ec)?(?![a-z])|(?:a|per|each) second)"))
+    (item, re.compile(pattern))
     for item, unit in _ITEMS.items()
     if item != "audio_hour"
+    for pattern in (rf"每秒\D{{0,6}}{_N}\s*(?:{unit})", rf"{_N}\s*(?:{unit})\s*{_SECOND}")
 )
 _DATA = re.compile(
     rf"(?P<n>{NUM})\s*(?:(?P<unit>[tp])b?(?![a-z0-9])(?!\s?(?:tokens?|flops|参数))"
