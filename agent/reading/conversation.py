@@ -40,6 +40,7 @@ def read(turns: Sequence[str], catalog: Catalog) -> Reading:
         changed: tuple[str, ...] = ()
         if special == "reset" or not (follow_up or special in _OUTSIDE):
             state = State()
+        state.unusable = ()
         if special not in ("reset", "empty", "greeting"):
             changed = state.apply(turn, index, catalog)
         intent, others = _intent(turn, state, special, follow_up)
@@ -100,6 +101,7 @@ def _reading(
             "token_price": bool(tags("work")["token_price"].search(turn.words.plain)),
             "search_query": guide_query(turn, intent, state),
             "clarify": clarify,
+            "unusable": state.unusable,
         }
     )
 

@@ -23,6 +23,7 @@ _GROUPS = {
 }  # fmt: skip
 # What the words for serving mean once the work is known to be training.
 _IN_TRAINING = {"context_tokens": "sequence_length", "batch": "micro_batch"}
+_LARGEST_BUDGET = 10**15  # of `Budget`
 _SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
 
@@ -36,6 +37,7 @@ class State:
     topics: list[str] = field(default_factory=list)
     budget: Budget | None = None
     intent: Intent | None = None
+    unusable: tuple[str, ...] = ()  # quantities of the last turn that were left out
 
     def value(self, name: str) -> object:
         """What a slot says, or None."""
@@ -52,6 +54,7 @@ class State:
     def apply(self, turn: Turn, index: int, catalog: Catalog) -> tuple[str, ...]:
         """Puts a turn's values into the state; the names of the slots that changed."""
         before = {name: slot.value for name, slot in self.slots.items()}
+        self.unusable = turn.unusable
         self._models(turn, index, catalog)
         if "gpu_wanted" in turn.found and "gpu_count" not in turn.found:
             self.slots.pop("gpu_count", None)  # the count belonged to the card before
@@ -68,6 +71,7 @@ class State:
         self._places_and_purchase(turn, index)
         self._money(turn, index)
         self._names(turn)
+        self._leave_out(index)
         changed = [name for name, slot in self.slots.items() if before.get(name) != slot.value]
         return (*changed, *(name for name in before if name not in self.slots))
 
@@ -137,6 +141,9 @@ class State:
             (sum_ for sum_ in turn.amounts if sum_.cue or not price), key=lambda sum_: not sum_.cue
         )
         if limits:
+            if limits[0].amount > _LARGEST_BUDGET:
+                self.unusable = (*self.unusable, limits[0].text)
+                return
             budget, sure = as_budget(limits[0], is_job(turn, str(self.value("task"))))
             if not limits[0].period and self.budget is not None:
                 budget = budget.model_copy(update={"period": self.budget.period})
@@ -161,6 +168,15 @@ class State:
         kept = [mention for mention in self.mentions if _GROUPS.get(mention.kind, mention.kind) not in new]
         self.mentions = list(dict.fromkeys([*kept, *turn.mentions]))
         self.topics = list(dict.fromkeys([*turn.topics, *self.topics]))
+
+    def _leave_out(self, index: int) -> None:
+        """Drops numbers of this turn that no request takes and keeps their words to say so."""
+        for name, slot in [*self.slots.items()]:
+            number = isinstance(slot.value, int | float) and not isinstance(slot.value, bool)
+            if slot.turn == index and number and not _valid(name, slot.value):
+                self.unusable = (*self.unusable, slot.text)
+                del self.slots[name]
+        self.unusable = tuple(dict.fromkeys(self.unusable))
 
     def request(self) -> tuple[SizingRequest, dict[str, Slot]]:
         """The slots as a request; a value out of its range is left out rather than failing the whole."""

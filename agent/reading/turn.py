@@ -22,6 +22,7 @@ from agent.reading.places import find_regions
 from agent.reading.precisions import PrecisionFound, find_precisions
 from agent.reading.times import find_deadline, find_duration, find_hours_of_use, find_window
 from agent.reading.types import Intent, Mention
+from agent.reading.unusable import find_unusable
 from agent.reading.volume import find_volume
 from agent.reading.words import Found, Words
 from agent.reading.work import find_data, find_engine, find_method, find_tasks, find_vram, find_wishes
@@ -51,6 +52,7 @@ class Turn:
     claims: tuple[str, ...]
     seen: Seen
     weights: tuple[tuple[Intent, float], ...]
+    unusable: tuple[str, ...]  # quantities below zero or too large, as written
 
 
 def read_turn(text: str, catalog: Catalog) -> Turn:
@@ -60,6 +62,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     digits_for_words(words)
     models = find_models(words, catalog)
     rest = words.free
+    unusable = find_unusable(words)
     instances = find_instances(words, catalog)
     gpus = find_gpus(words, catalog) or find_gpus(Words.of(cards_of(pasted)), catalog)
     models = settle_sizes(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
@@ -107,7 +110,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     )
     return Turn(
         words, pasted, mentions, found, tuple(tasks), tuple(amounts), budget_factor(words), tuple(purchases),
-        tuple(topics), tuple(claims), seen, tuple(weigh(rest, seen)),
+        tuple(topics), tuple(claims), seen, tuple(weigh(rest, seen)), tuple(unusable),
     )  # fmt: skip
 
 

@@ -97,3 +97,4 @@ class Reading(BaseModel):
     link_mbps: float | None = None  # of the line it goes over, in 1e6 bits/s
     streams: int | None = None  # cameras or live streams
     fps: float | None = None  # frames per second of each stream
+    unusable: tuple[str, ...] = ()  # words of the last turn whose number cannot be meant: "-5 users"

@@ -16,7 +16,7 @@ from agent.writing.glossary import assumption_text, field_name, remark_text, slo
 from agent.writing.memory_answer import method_word
 from agent.writing.names import phantom_sections
 from agent.writing.recommendation import TOLD_FIRST
-from agent.writing.small import small_answer
+from agent.writing.small import left_out_line, small_answer
 from agent.writing.sources import sources_of, sources_section
 from agent.writing.words import Words, bullets
 from knowledge.catalog import Catalog
@@ -81,6 +81,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
         body = [fault_section(w, findings.all(Fault), failed=any(step.artifact is None for step in findings))]
     rows = fitting(case)
     sections = [
+        left_out_line(w, reading),
         *corrections,
         lead_section(w, rows),
         *body,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.reading.phrases import tags
 from agent.reading.types import Intent, Reading
 from agent.reading.words import Words as QuestionWords
 from agent.writing.glossary import entries
-from agent.writing.words import Words, bullets
+from agent.writing.words import Words, bullets, quoted
 
 _SHADES = ("break_in", "account", "personal", "identity")  # tags of special.toml, the graver first
+_NOT_POSITIVE = re.compile(r"[$¥￥]?[-–—−－]|负|minus|negative|[0０]\s?\D", re.IGNORECASE)
 _EXAMPLES = (
     (
         "Llama-3-70B inference, 8k context, 10 concurrent, under 50 CNY per hour",
@@ -21,6 +24,21 @@ _EXAMPLES = (
     ("A10 against L20 for image generation", "出图选 A10 还是 L20"),
     ("an error message or log of a GPU machine", "GPU 机器的报错或日志"),
 )  # fmt: skip
+
+
+def left_out_line(w: Words, reading: Reading) -> str:
+    """One sentence on quantities that cannot be meant as written; "" without any."""
+    large = [text for text in reading.unusable if not _NOT_POSITIVE.match(text)]
+    small = [text for text in reading.unusable if text not in large]
+    parts = []
+    if small:
+        said = w.listed(f"“{quoted(text)}”" for text in small)
+        parts.append(w(f"{said}: a count must be positive", f"{said}：数量必须为正"))
+    if large:
+        said = w.listed(f"“{quoted(text)}”" for text in large)
+        parts.append(w(f"{said}: this number is too large", f"{said}：数字过大"))
+    told = w("; ", "；").join(parts)
+    return w(f"**I left out** {told}.", f"**没有采用** {told}。") if parts else ""
 
 
 def small_answer(w: Words, reading: Reading) -> str:

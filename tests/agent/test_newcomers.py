@@ -48,3 +48,19 @@ def test_values_kept_from_before_are_in_the_readers_language(advisor: Advisor) -
 
 def test_every_task_is_worded_in_both_languages() -> None:
     assert set(get_args(Task)) == set(entries("tasks"))
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("Qwen2.5-7B for -5 users", "**I left out** “-5 users”: a count must be positive."),
+        ("Qwen2.5-7B 推理，-5 个用户", "**没有采用** “-5 个用户”：数量必须为正。"),
+        (
+            "Qwen2.5-7B, 999999999999999 users",
+            "**I left out** “999999999999999 users”: this number is too large.",
+        ),
+        ("Qwen2.5-7B，999999999999999 个用户", "**没有采用** “999999999999999 个用户”：数字过大。"),
+    ],
+)
+def test_a_quantity_that_cannot_be_meant_is_named_first(advisor: Advisor, question: str, first: str) -> None:
+    assert answer(advisor, question).splitlines()[0] == first
