@@ -32,6 +32,11 @@ def lookup(case: Case) -> list[Call]:
         return []
     reading = case.reading
     gpus = mentioned(reading, "gpu")
+    places = reading.request.regions
+    if reading.vram_gb and places and not mentioned(reading, "gpu", "instance", "family", "model"):
+        # "40 GB of GPU memory" is asked of the machine; one card of it or several may carry it.
+        least = {"min_total_gpu_memory_gib": reading.vram_gb, "vgpu": False}
+        return [Call("find_instances", {**least, "region": place}, "main") for place in places[:_NAMED]]
     if reading.request.gpu_count and len(gpus) == 1:
         wanted = {"gpu": gpus[0].name, "gpu_count": reading.request.gpu_count, "order": "memory"}
         return [

@@ -39,6 +39,7 @@ _OUTPUT = _patterns(
 _CONTEXT = _patterns(
     r"(?:max[-_\s]?model[-_\s]?len(?:gth)?|context[-_\s]?(?:length|window|size|len)?|n_ctx|num_ctx|ctx"
     r"|上下文(?:长度|窗口)?|窗口|max[-_\s]?seq(?:uence)?[-_\s]?len(?:gth)?)"
+    r"(?![^\d]{0,12}(?:batch|bs\b))"
     rf"[^\d.,;¦]{{0,14}}{_N}(?![\d.]*\s*(?:gb|gib|元|块|并发|users?|人|concurrent|tok(?:en)?s?/s))",
     rf"{_N}\s*(?:{_TOKENS})?\s*[的长]?\s*"
     r"(?:上下文|context|ctx|窗口|长文本|长度|seq(?:uence)?(?:\slen)?|window|长文|文档)",

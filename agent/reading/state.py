@@ -64,6 +64,10 @@ class State:
                 name = (
                     _IN_TRAINING.get(item.field, item.field) if self.value("task") in TRAINING else item.field
                 )
+                if name == "batch" and self.value("task") in (None, "inference"):
+                    name = "concurrency"  # what a language model serves at once
+                    if name in turn.found:
+                        continue
                 target = self.slots if name in SizingRequest.model_fields else self.beside
                 target[name] = slot_of(item, index)
         self._gpus(turn)

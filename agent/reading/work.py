@@ -47,7 +47,8 @@ _MAX_GPUS = re.compile(
 )
 _MEMORY = r"(\d{1,4})\s*g(?:i?b)?"
 _VRAM = re.compile(
-    rf"(?<![\d.]){_MEMORY}\s*(?:的)?\s*(?:显存|vram|gpus?(?![a-z])|cards?|显卡|1?\s?[张块]?卡|video memory"
+    rf"(?<![\d.]){_MEMORY}\s*(?:的|of\s)?\s*"
+    rf"(?:显存|vram|gpus?(?![a-z])|cards?|显卡|1?\s?[张块]?卡|video memory"
     rf"|gpu memory)"
     rf"|(?:显存|vram|每[人卡张])\s*(?:有|是|为|of|只有|要|:)?\s*{_MEMORY}(?![a-z])"
     rf"|\b(?:is|are|will|would)\s{_MEMORY}\s(?:enough|ok|sufficient|do)|(?<![\d.]){_MEMORY}\s*(?:够|行)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from agent.guides import GuidesFound
@@ -55,6 +56,7 @@ _NOTED_TOPICS = frozenset(
     }
 )  # fmt: skip
 _TOLD_BY_GUIDE = frozenset({"troubleshoot", "howto", "buying", "region"})
+_KV_CACHE = re.compile(r"kv[ -]?(?:cache|memory|缓存)", re.IGNORECASE)
 Body = Callable[[Words, Case], list[str]]
 
 
@@ -107,7 +109,9 @@ def _size(w: Words, case: Case) -> list[str]:
 def _memory(w: Words, case: Case) -> list[str]:
     rent = case.reading.intent in ("memory", "speed") and "size" not in further_intents(case.reading)
     other = [other_size_lines(w, case.done), *(instead_sections(w, case.done) if rent else [])]
-    return [*memory_sections(w, case.done, rent=rent), *other, *_guide_note(case)]
+    kv_asked = bool(_KV_CACHE.search(case.reading.question))
+    told = memory_sections(w, case.done, rent=rent, kv_asked=kv_asked)
+    return [*told, *other, *_guide_note(case)]
 
 
 def _speed(w: Words, case: Case) -> list[str]:
@@ -184,6 +188,8 @@ def _lookup(w: Words, case: Case) -> list[str]:
     listed = names.find_sections(w, found) if found is not None else []
     chosen = case.done.first(Recommendation)
     cheapest = [headline(w, chosen.options[0])] if listed and chosen is not None and chosen.options else []
+    if listed and found is not None and not cheapest:
+        cheapest = names.cheapest_line(w, found)
     return [*cheapest, *listed, *_facts(w, case), *_guide_note(case)]
 
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from agent.steps import Findings, Step
-from agent.writing.memory import AnyMemory, limits_table, memory_cell, memory_line, peak_gib, states_line
+from agent.writing.memory import (
+    AnyMemory,
+    kib_per_token,
+    limits_table,
+    memory_cell,
+    memory_line,
+    peak_gib,
+    states_line,
+)
 from agent.writing.recommendation import headline, options_table
 from agent.writing.words import Words, bullets, short_model, table
 from tools.contracts.memory import MemoryReport
@@ -14,11 +22,13 @@ from tools.contracts.training import TrainingMemoryReport
 _KINDS = (MemoryReport, TrainingMemoryReport, OtherMemoryReport)
 
 
-def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: bool = True) -> list[str]:
+def memory_sections(
+    w: Words, findings: Findings, brief: bool = False, rent: bool = True, kv_asked: bool = False
+) -> list[str]:
     """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it.
 
     `brief`: verdicts and variants only, for an answer that goes on with a recommendation. `rent`: with an
-    instance to rent.
+    instance to rent. `kv_asked`: the question is about the KV cache, whose figure comes first.
     """
     steps = [step for step in findings if isinstance(step.artifact, _KINDS)]
     main = [_report(step) for step in steps if step.call.purpose in ("main", "")]
@@ -30,7 +40,7 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: boo
     variants = _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
     if brief:
         return [section for section in (_verdicts(w, main), variants) if section]
-    sections = [_verdicts(w, main), memory_line(w, first)]
+    sections = [kv_line(w, first) if kv_asked else "", _verdicts(w, main), memory_line(w, first)]
     if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
         sections.append(_capacity(w, first))
     sections.append(variants)
@@ -47,6 +57,23 @@ def memory_sections(w: Words, findings: Findings, brief: bool = False, rent: boo
         sections.append(w("To rent: ", "可租：") + headline(w, found.options[0]))
         sections.append(options_table(w, list(found.options)))
     return [section for section in sections if section]
+
+
+def kv_line(w: Words, report: AnyMemory) -> str:
+    """The KV cache of all requests on one GPU and how it comes about; "" where there is none."""
+    if not isinstance(report, MemoryReport):
+        return ""
+    total = w.gib(report.kv_cache_gib_per_gpu)
+    tokens, each = w.count(report.context_tokens), kib_per_token(w, report)
+    if report.gpu_count > 1:
+        return w(
+            f"**KV cache: {total} per GPU** for {report.concurrency} requests of {tokens} tokens.",
+            f"**KV 缓存：每卡 {total}**，{report.concurrency} 个请求，各 {tokens} token。",
+        )
+    return w(
+        f"**KV cache: {total}** for {report.concurrency} × {tokens} tokens, {each} per token.",
+        f"**KV 缓存：{total}**，{report.concurrency} × {tokens} token，每 token {each}。",
+    )
 
 
 def _beside_variants(w: Words, steps: list[Step]) -> list[str]:

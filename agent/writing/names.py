@@ -117,6 +117,22 @@ def find_sections(w: Words, report: FindReport) -> list[str]:
     return [head, table(header, rows)]
 
 
+def cheapest_line(w: Words, report: FindReport) -> list[str]:
+    """The cheapest of the types found; none where no price is published."""
+    first = next((item for item in report.found if item.price is not None), None)
+    if first is None or first.price is None:
+        return []
+    cards, price = cards_of(w, first.instance), w.price(first.price.amount)
+    return [
+        w(
+            f"The cheapest with a published price in {report.region}: **{first.instance.instance_type}** "
+            f"({cards}), **{price}**.",
+            f"{report.region} 有公开价格的最便宜规格：**{first.instance.instance_type}**"
+            f"（{cards}），**{price}**。",
+        )
+    ]
+
+
 def link_sections(w: Words, report: FindReport, unlinked: FindReport | None) -> list[str]:
     """Families found by their links, one line each: GPU and NVLink bandwidth; then those with PCIe only."""
     by_family: dict[str, Instance] = {}

@@ -64,3 +64,39 @@ def test_every_task_is_worded_in_both_languages() -> None:
 )
 def test_a_quantity_that_cannot_be_meant_is_named_first(advisor: Advisor, question: str, first: str) -> None:
     assert answer(advisor, question).splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        (
+            "How much KV cache does Qwen2.5-7B need for 32k tokens at batch 10?",
+            "**KV cache: 17.5 GiB** for 10 × 32,768 tokens",
+        ),
+        (
+            "Qwen2.5-7B 32k 上下文 batch 10 的 KV cache 占多少？",
+            "**KV 缓存：17.5 GiB**，10 × 32,768 token",
+        ),
+    ],
+)
+def test_a_question_on_the_kv_cache_gets_its_figure_first(
+    advisor: Advisor, question: str, first: str
+) -> None:
+    # 28 layers × 4 KV heads × 128 × 2 (K and V) × 2 bytes = 56 KiB a token; 327,680 tokens are 17.5 GiB.
+    assert answer(advisor, question).startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        (
+            "What is the cheapest GPU instance in Frankfurt with at least 40 GB of GPU memory?",
+            "The cheapest with a published price in eu-central-1: **ecs.",
+        ),
+        ("法兰克福最便宜、至少 40G 显存的机器？", "eu-central-1 有公开价格的最便宜规格：**ecs."),
+    ],
+)
+def test_a_region_and_a_memory_size_are_enough_to_list_machines(
+    advisor: Advisor, question: str, first: str
+) -> None:
+    assert answer(advisor, question).startswith(first)
