@@ -88,7 +88,7 @@ def choose_intent(turn: Turn, state: State, follow_up: bool) -> tuple[Intent, tu
     else:
         main = _by_names(turn)
     placed = state.knows("regions") and state.value("vram_gb") and state.value("task") is None
-    if placed and main in (*_SIZING, "vague") and not _knows_enough(turn, state):
+    if placed and main in (*_SIZING, "vague", "region") and not _knows_enough(turn, state):
         return "lookup", ()  # machines by region and memory: the list answers
     if main in _SIZING and not _knows_enough(turn, state):
         subject = main == "speed" or turn.seen.topics - _NO_SUBJECT

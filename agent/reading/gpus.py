@@ -47,7 +47,7 @@ _COUNTED_THING = re.compile(
 )
 # Names of the field that the catalog does not have: read, and said to be unknown.
 _STRANGER = re.compile(
-    r"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:gtx|rtx)[-\s]?\d{3,4}(?:[-\s]?(?:ti|super))?"
+    r"(?:(?<=\dx)|(?<![a-z0-9.]))(?:(?:gtx|rtx)[-\s]?\d{3,4}(?:[-\s]?(?:ti|super|ultra)){0,2}"
     r"|(?:1060|1070|1080|1660|2060|2070|2080|4060|4070)(?:[-\s]?(?:ti|super))"
     r"|l40|a2|gh200|mi2\d0x?|mi325x|mi355x|昇腾\s?\d{3}\w?|ascend\s?\d{3}\w?|910b|rtx\s?4500|k80|gb300"
     r"|a5500)(?![a-z0-9])"

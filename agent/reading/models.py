@@ -50,6 +50,11 @@ _SIZE_IN_WORDS = (
 _UNKNOWN = re.compile(
     r"(?<![a-z0-9./-])([a-z][a-z0-9.]{1,20}(?:-[a-z]{1,12})?)[-_](\d{1,4}(?:\.\d{1,2})?)b(?![a-z0-9])"
 )
+# A name of letters, a number and letters ("Foobar-9000-XXL") that is to be run or has a size after it.
+_UNKNOWN_BY_PLACE = re.compile(
+    r"(?:(?<=serve )|(?<=run )|(?<=deploy )|(?<=host )|(?<=部署)|(?<=部署 )|(?<=跑)|(?<=跑 )|^)"
+    r"(?!rtx|gtx|tesla|nvidia|ecs)([a-z]{3,20}-\d{2,6}-[a-z]{2,12})(?![a-z0-9.-])"
+)
 _NOT_NAMES = {
     "batch", "the", "a", "bf", "int", "fp", "sub", "multi", "dense", "moe", "llm", "lora", "qlora", "model",
 }  # fmt: skip
@@ -207,6 +212,11 @@ def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
         near = tuple(catalog.near_models(match[0], 3))
         found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
         words.take(match.start(), match.start(2))  # by its size the question can be answered
+    for match in _UNKNOWN_BY_PLACE.finditer(words.free):
+        said = words.said(*match.span())
+        near = tuple(catalog.near_models(match[0], 3))
+        found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
+        words.take(*match.span())
     return found
 
 

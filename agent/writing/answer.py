@@ -18,7 +18,7 @@ from agent.writing.names import phantom_sections
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import left_out_line, small_answer
 from agent.writing.sources import sources_of, sources_section
-from agent.writing.words import Words, bullets
+from agent.writing.words import Words, bullets, quoted, short_model
 from knowledge.catalog import Catalog
 from tools.contracts.base import Assumption, Remark
 from tools.contracts.lookup import NameReport
@@ -82,6 +82,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     rows = fitting(case)
     sections = [
         left_out_line(w, reading),
+        _strangers(w, reading),
         *corrections,
         lead_section(w, rows),
         *body,
@@ -114,6 +115,24 @@ def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalo
     for found in findings.all(Recommendation):
         lines += [remark_text(w, remark) for remark in found.corrections]
     return list(dict.fromkeys([*lines, *_stand_ins(w, reading, catalog)]))
+
+
+def _strangers(w: Words, reading: Reading) -> str:
+    """Models and cards that the catalog does not know, with near matches; what follows leaves them out."""
+    lines = []
+    for mention in reading.mentions:
+        if mention.kind not in ("unknown_model", "unknown_gpu") or mention.negated:
+            continue
+        what = w("model", "模型") if mention.kind == "unknown_model" else w("card", "显卡")
+        line = w(
+            f"**I do not know the {what} “{quoted(mention.text)}”.**",
+            f"**没有找到{what}“{quoted(mention.text)}”。**",
+        )
+        if mention.near:
+            near = w.listed(short_model(name) for name in mention.near)
+            line += w(f" Did you mean {near}?", f"是不是指 {near}？")
+        lines.append(line)
+    return "\n".join(dict.fromkeys(lines))
 
 
 def _stand_ins(w: Words, reading: Reading, catalog: Catalog) -> list[str]:

@@ -100,3 +100,20 @@ def test_a_region_and_a_memory_size_are_enough_to_list_machines(
     advisor: Advisor, question: str, first: str
 ) -> None:
     assert answer(advisor, question).startswith(first)
+
+
+@pytest.mark.parametrize(
+    ("question", "unknown"),
+    [
+        ("Serve Foobar-9000-XXL on an RTX 9990 Ti Ultra", ("Foobar-9000-XXL", "RTX 9990 Ti Ultra")),
+        ("Can a RTX 9990 Ti run Qwen2.5-7B?", ("RTX 9990 Ti",)),
+        ("Foobar-9000-XXL 30B on an A10", ("Foobar-9000-XXL",)),
+    ],
+)
+def test_an_unknown_model_or_card_is_said_to_be_unknown_first(
+    advisor: Advisor, question: str, unknown: tuple[str, ...]
+) -> None:
+    lines = answer(advisor, question).splitlines()
+    for line, name in zip(lines, unknown, strict=False):
+        assert line.startswith("**I do not know the ")
+        assert name in line
