@@ -251,7 +251,7 @@ _CAPABILITY: dict[str, float] = {}
 
 def _start() -> Coefficients:
     """The priors: shipped structure, hand-set values."""
-    engines = {name: _with(engine, ENGINES[name]) for name, engine in COEFFICIENTS.engines.items()}
+    engines = {name: _with(engine, ENGINES.get(name, {})) for name, engine in COEFFICIENTS.engines.items()}
     shared = {field: value for field, (value, _width) in SHARED.items()}
     return _with(
         COEFFICIENTS,

@@ -31,6 +31,7 @@ class Engine:
     serial_ms: float = 0.8  # host work on each other request of a bunch, one behind the other
     serial_token_us: float = 0.4  # the same for each prompt token
     kv_share: float = 1.0  # of the bandwidth that the best engines reach in cache reads
+    copies_cache: bool = False  # appends by copying the cache and repeats it for each query head
     attention_share: float = 1.0  # of the rate that the best engines reach in attention of prompts
     activation_share: float = 1.0  # elementwise traffic, relative to engines with fused kernels
     bandwidth: float = 1.0  # of the bandwidth that the best engines reach
@@ -80,14 +81,18 @@ class Coefficients:
     nvlink_share: float = 0.9
     pcie_us: float = 15.1
     pcie_share: float = 0.616
+    newer_host: float = 0.7  # time of a launch on hosts of Ada and later, relative to hosts of Ampere
     # Extra microseconds a layer of formats whose kernels are made to load, not to be fast, by engine.
     slow_formats: Mapping[tuple[str, str], float] = field(
         default_factory=lambda: MappingProxyType(
             {
                 ("transformers", "int8-w8a8"): 4000.0,  # runs as bitsandbytes LLM.int8
                 ("transformers", "int8-bnb"): 4000.0,
-                ("transformers", "fp8"): 900.0,
-                ("transformers", "fp8-block"): 900.0,
+                ("transformers", "fp8"): 1100.0,
+                ("transformers", "fp8-block"): 1100.0,
+                ("transformers", "gptq-int8"): 350.0,
+                ("transformers", "nf4"): 700.0,
+                ("fastertransformer", "int8-w8a8"): 600.0,  # CTranslate2 quantizes activations as it goes
                 ("sglang", "gptq-int4 moe"): 550.0,
             }
         )
@@ -170,7 +175,22 @@ _ENGINES = (
         prompt_layer_us=34.6,
         host_layer_us=875,
         host_overlap=5,
-        kv_share=0.357,
+        kv_share=0.8,
+        copies_cache=True,
+        bandwidth=0.992,
+        compute=0.681,
+        chunk_tokens=32768,
+        splits_tensors=False,
+    ),
+    Engine(  # transformers with fused layers
+        "autoawq",
+        70.6,
+        1.09,
+        10,
+        4.95,
+        prompt_layer_us=34.6,
+        host_layer_us=490,
+        host_overlap=5,
         bandwidth=0.992,
         compute=0.681,
         chunk_tokens=32768,

@@ -15,7 +15,7 @@ from tools.throughput.steps import Plan, Stepper, StepTime, stepper
 
 WAIT_STEPS = 0.5  # of the running step, what a newcomer waits before its first chunk enters
 FEW = 4  # requests per replica below which whole numbers matter
-TOLERANCE = 1e-3  # of the concurrency, where the steady state counts as found
+TOLERANCE = 2e-4  # of the concurrency, where the steady state counts as found
 FULLEST = 0.995  # share of time that prompts can take; more requests queue before it
 
 
@@ -78,8 +78,8 @@ def serve_steps(replica: Stepper, load: Load) -> Speed:
         return _between(replica, load, int(served))
     loop = _loop(replica, load, served)
     state = loop.steady()
-    rate = served / (state.ttft_ms + loop.steps * state.tpot_ms)  # Little's law, requests per ms
-    queued = (in_flight - served) / rate
+    rate = loop.rate(state)
+    queued = max(0.0, in_flight / rate - state.ttft_ms - loop.steps * state.tpot_ms)
     busy_replicas = min(float(plan.replicas), max(1.0, load.concurrency))
     rate *= busy_replicas * 1e3
     return Speed(
@@ -123,6 +123,7 @@ class _State:
     tpot_ms: float
     prompt_share: float  # of the steps, those that carry a chunk of a prompt
     concurrency: float
+    alone_ms: float  # time to first token on an idle replica
     decode: StepTime  # a step without prompt
     prefill: StepTime  # a chunk of a prompt alone
 
@@ -137,6 +138,7 @@ class _Loop:
     served: float
     arrival: Arrival
     slower: float  # arithmetic of prompts under this load, relative to a cool card
+    slowest: float  # the same on a full card
 
     def steady(self) -> _State:
         """The state whose concurrency is `served`, by the secant rule inside a bracket (Illinois)."""
@@ -150,18 +152,39 @@ class _Loop:
             rate = state.running / (self.steps * state.tpot_ms)
             waiting = (served - state.running) / rate
             return replace(state, ttft_ms=max(state.ttft_ms, waiting), concurrency=served)
-        low, high, value_low, value_high = 0.0, most, -served, state.concurrency - served
+        low, high, value_low, value_high = 0.0, most, -1.0, _off(state.concurrency, served)
+        last = 0.0
         for _ in range(20):
             middle = low + (high - low) * value_low / (value_low - value_high)
             state = self.at(middle)
-            value = state.concurrency - served
-            if abs(value) < TOLERANCE * served:
+            value = _off(state.concurrency, served)
+            if abs(value) < TOLERANCE:
                 break
             if value > 0:
-                high, value_high, value_low = middle, value, value_low / 2
+                high, value_high = middle, value
+                value_low /= 2 if last > 0 else 1
             else:
-                low, value_low, value_high = middle, value, value_high / 2
+                low, value_low = middle, value
+                value_high /= 2 if last < 0 else 1
+            last = value
         return state
+
+    def rate(self, state: _State) -> float:
+        """Requests per ms in a steady state: not below those of one request at a time, and not above those
+        where every step carries a full chunk of prompts."""
+        replica, steps, inputs = self.replica, self.steps, self.inputs
+        if steps == 0:
+            return self.served / state.ttft_ms
+        rate = state.running / (steps * state.tpot_ms)
+        context = inputs + steps / 2
+        if self.served > 1.0:
+            rate = max(rate, 1.0 / (state.alone_ms + steps * replica.decode(1.0, context).total_ms))
+        if not replica.plan.micro_batched:
+            return rate
+        most = replica.chunk_tokens
+        running = most * steps / inputs
+        full = replica.step(max(1.0, running), context, most, inputs / 2, self.slowest).total_ms
+        return min(rate, running / (steps * full) * replica.plan.overlapped_stages)
 
     def at(self, running: float) -> _State:
         """Step times and latencies with `running` sequences decoding.
@@ -186,6 +209,7 @@ class _Loop:
         rate = running / (steps * tpot) if steps else 0.0
         alone = replica.prompt_ms(inputs, slower)
         ttft = replica.engine.request_ms + inputs * replica.coefficients.host_token_us / 1e3 + alone
+        idle = ttft
         if self.served > 1.0:
             own = mixed
             if chunk > own_chunk:
@@ -193,7 +217,7 @@ class _Loop:
             shared = inputs / own_chunk * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
             ahead = self._ahead_ms(alone, rate, inputs / chunk * mixed, others)
             ttft += min(1.0, self.served - 1.0) * (shared + ahead)
-        return _State(running, ttft, tpot, share, running + rate * ttft, decode, first)
+        return _State(running, ttft, tpot, share, running + rate * ttft, idle, decode, first)
 
     def _ahead_ms(self, alone: float, rate: float, service: float, others: float) -> float:
         """What a newcomer waits for prompts ahead of its own.
@@ -207,30 +231,39 @@ class _Loop:
         if self.arrival == "paced":
             return queue
         engine = self.replica.engine
-        bunch: float = alone * engine.bunching * (self.served**engine.bunching_power - 1.0)
+        bunch: float = engine.bunching * (self.served**engine.bunching_power - 1.0)
+        bunch = alone * min(bunch, self.served - 1.0)
         if self.arrival == "closed":
             bunch += (self.served - 1.0) * (engine.serial_ms + self.inputs * engine.serial_token_us / 1e3)
         return max(queue, bunch)
 
 
+def _off(found: float, wanted: float) -> float:
+    """How far a concurrency is off, from -1 to 1: tame where queues make it explode."""
+    return (found - wanted) / (found + wanted)
+
+
 def _loop(replica: Stepper, load: Load, served: float) -> _Loop:
     inputs, steps = max(1.0, float(load.input_tokens)), max(0.0, load.output_tokens - 1.0)
-    slower = _throttle(replica, inputs, steps, served) if steps else 1.0
-    return _Loop(replica, inputs, steps, served, load.arrival, slower)
+    slower, slowest = _throttle(replica, inputs, steps, served) if steps else (1.0, 1.0)
+    return _Loop(replica, inputs, steps, served, load.arrival, slower, slowest)
 
 
-def _throttle(replica: Stepper, inputs: float, steps: float, served: float) -> float:
-    """How much longer arithmetic of prompts takes on a power-limited card under this load.
+def _throttle(replica: Stepper, inputs: float, steps: float, served: float) -> tuple[float, float]:
+    """How much longer arithmetic of prompts takes on a power-limited card under this load, and when full.
 
     It grows with the part of the time that prompts take: from that of a single request to that of a full
     card, where only what each sequence adds to a decode step is left beside them.
     """
     if replica.sustained >= 1.0:
-        return 1.0
+        return 1.0, 1.0
     chunk, context = min(replica.chunk_tokens, inputs), inputs + steps / 2
-    prompt = inputs / chunk * replica.prefill(chunk, inputs / 2).compute_ms
+    chunks, first = inputs / chunk, replica.prefill(chunk, inputs / 2)
+    prompt, idle = chunks * first.compute_ms, chunks * (first.total_ms - first.compute_ms)
     decode = replica.decode(1.0, context).total_ms
     added = (replica.decode(17.0, context).total_ms - decode) / 16
-    alone, full = prompt / (prompt + steps * decode), prompt / (prompt + steps * added)
+    alone = prompt / (prompt + idle + steps * decode)
+    full = prompt / (prompt + idle + steps * added)
     busy = full - (full - alone) / served
-    return 1.0 + busy * (1.0 / replica.sustained - 1.0)
+    hot = 1.0 / replica.sustained - 1.0
+    return 1.0 + busy * hot, 1.0 + full * hot

@@ -10,7 +10,7 @@ from tools.throughput.gpu_shape import GpuShape
 
 # Kinds of kernel that unpack weights; each pays its own cost per weight.
 DEQUANT = {
-    "awq-int4": "w4a16", "gptq-int4": "w4a16", "int4-g32": "w4a16", "gptq-int3": "w4a16",
+    "awq-int4": "w4a16", "gptq-int4": "w4a16", "int4-g32": "w4a16", "gptq-int3": "w4a16", "w4afp8": "w4a16",
     "gptq-int8": "w8a16", "fp8-w8a16": "w8a16", "int8-bnb": "bnb", "nf4": "bnb", "nf4-dq": "bnb",
     "mxfp4": "w4a16", "nvfp4": "w4a16", "fp4-experts": "w4a16", "aqlm-2bit": "w4a16", "exl2": "w4a16",
 }  # fmt: skip
@@ -96,8 +96,8 @@ def scheme_for(gpu: GpuShape, precision: Precision) -> Scheme:
             body = 16.0 if precision.name == "mxfp4" else 8.0
         if support.computes_in not in ("int8", "fp8", "fp4"):
             dequant = DEQUANT.get(precision.name, "w8a16")
-        elif precision.name == "int8-bnb":
-            dequant = "bnb"
+        elif precision.name in ("int8-bnb", "w4afp8"):  # stored otherwise than computed
+            dequant = DEQUANT[precision.name]
     return Scheme(
         precision.name, body, experts, head, support.computes_in, peak(gpu, support.computes_in), dequant
     )

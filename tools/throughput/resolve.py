@@ -58,7 +58,9 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     if gpu.derived:
         notes.assume("gpu", gpu_row.gpu_model, "tensor_rate_derived")
     engine = resolve_engine(request.engine, request.weight_precision or tag, notes)
-    precision = resolve_precision(request.weight_precision, tag, row.native_dtype, gpu, catalog, notes)
+    precision = resolve_precision(
+        request.weight_precision, tag, row.native_dtype, gpu, engine, catalog, notes
+    )
     kv_precision = resolve_kv(request.kv_precision, precision, engine, gpu, catalog, notes)
     plan = resolve_plan(request, model, engine, count, notes)
     scheme = scheme_for(gpu, precision)
@@ -149,11 +151,11 @@ def resolve_engine(name: str, precision: str, notes: Notes) -> Engine:
 
 
 def resolve_precision(
-    name: str, tag: str, native: str, gpu: GpuShape, catalog: Catalog, notes: Notes
+    name: str, tag: str, native: str, gpu: GpuShape, engine: Engine, catalog: Catalog, notes: Notes
 ) -> Precision:
     """The weight precision: as asked, else as the name's tag says, else the model's own, else bf16."""
     if name:
-        found = _named_precision(name, catalog)
+        found = _named_precision(_LOADED_AS.get((engine.name, normal(name)), name), catalog)
         if normal(name) in ("int4", "int8", "4bit", "8bit", "fp4"):
             notes.assume("weight_precision", found.name, "kernel_not_stated")
     elif tag:
@@ -174,6 +176,13 @@ def resolve_precision(
     return found
 
 
+# What engines with one kind of kernel make of a bare width.
+_LOADED_AS = {
+    ("transformers", "int4"): "nf4", ("transformers", "4bit"): "nf4",
+    ("transformers", "int8"): "int8-bnb", ("transformers", "8bit"): "int8-bnb",
+    ("llama.cpp", "int4"): "gguf-q4_k_m", ("llama.cpp", "4bit"): "gguf-q4_k_m",
+    ("llama.cpp", "int8"): "gguf-q8_0", ("llama.cpp", "8bit"): "gguf-q8_0",
+}  # fmt: skip
 _PRECISION_WORDS = {
     "int8 (block)": "int8-w8a8", "int8 (channel)": "int8-w8a8", "int8 (eetq)": "gptq-int8",
     "int4 (gptq) base": "gptq-int4", "int4 (bnb nf4) base": "nf4", "int4 (bnb) base": "nf4",

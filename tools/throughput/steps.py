@@ -23,6 +23,7 @@ REWRITTEN_BYTES = 4.0
 UNPACK_OVERLAP = 3.5  # see `joined`
 FEW_TOKENS = 25.0  # up to here llama.cpp multiplies vectors, from packed weights
 FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
+NEWER_HOSTS_FROM = 8.9  # capability of cards whose machines launch faster
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
@@ -267,7 +268,7 @@ def stepper(
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
-        kv_byte_ms=per_byte / min(CEILING, fit.kv_bandwidth * engine.kv_share),
+        kv_byte_ms=_cache_passes(model, engine) * per_byte / min(CEILING, fit.kv_bandwidth * engine.kv_share),
         prefill_pair_ms=model.attention_flops / prefill_rate,
         window_pair_ms=model.window_flops / prefill_rate,
         decode_pair_ms=model.decode_attention_flops / decode_rate,
@@ -300,6 +301,15 @@ def _dense_bits(model: ModelShape, scheme: Scheme) -> float:
     return model.dense_params * (scheme.body_bits + wider) + model.head_params * (scheme.head_bits + wider)
 
 
+def _cache_passes(model: ModelShape, engine: Engine) -> float:
+    """How often a step moves the cache. Copying to append reads and writes it; where query heads share it,
+    it is read once more, and written and read again for each of them."""
+    if not engine.copies_cache:
+        return 1.0
+    group = model.heads / max(1, model.kv_heads)
+    return 3.0 if model.is_latent or group <= 1 else 3.0 + 2.0 * group
+
+
 def _unpacks(scheme: Scheme, gpu: GpuShape) -> bool:
     """Whole matrices are unpacked to memory: bitsandbytes, and llama.cpp without int8 tensor cores."""
     return scheme.dequant == "bnb" or (scheme.dequant == "gguf" and gpu.capability < 7.5)
@@ -309,7 +319,8 @@ def _host_us(
     model: ModelShape, gpu: GpuShape, scheme: Scheme, engine: Engine, plan: Plan, fit: Coefficients
 ) -> tuple[float, float]:
     """Microseconds per layer that the host needs to launch a step, and a step with a prompt."""
-    host_us = engine.host_layer_us + fit.slow_formats.get((engine.name, scheme.name), 0.0)
+    host_us = engine.host_layer_us * (fit.newer_host if gpu.capability >= NEWER_HOSTS_FROM else 1.0)
+    host_us += fit.slow_formats.get((engine.name, scheme.name), 0.0)
     if model.experts:
         host_us += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
     if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:

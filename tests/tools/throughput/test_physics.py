@@ -132,3 +132,19 @@ def test_batch_matters() -> None:
     model, gpu = MODELS[1], GPUS[4]
     one, many = (serve(model, gpu, Plan(), scheme(gpu, "fp16"), Load(256, 256, n)) for n in (1, 16))
     assert 8 * one.output_tokens_per_s < many.output_tokens_per_s < 16 * one.output_tokens_per_s
+
+
+def test_copying_the_cache_costs_more_than_reading_it() -> None:
+    """Eager PyTorch appends by copying: QwQ-32B at 30k fell to a third of its rate
+    (Qwen's measurement on an A100)."""
+    gpu = gpu_shape_of(CATALOG.gpu("A100-80GB"))
+    model = shape_of(CATALOG.model("Qwen3-32B"))
+    kept = {}
+    for engine in ("transformers", "vllm"):
+        short, long = (
+            serve(model, gpu, Plan(), scheme(gpu, "bf16"), Load(inputs, 2048, 1), ENGINES[engine])
+            for inputs in (1, 30720)
+        )
+        kept[engine] = short.tpot_ms / long.tpot_ms
+    assert kept["transformers"] < 0.5
+    assert kept["vllm"] > 0.7

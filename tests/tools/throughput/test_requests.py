@@ -132,3 +132,13 @@ def test_maximum_concurrency_is_what_memory_allows() -> None:
     )
     assert any(remark.code == "concurrency_above_memory" for remark in above.warnings)
     assert above.ttft_ms > 3 * report.ttft_ms
+
+
+@pytest.mark.parametrize(
+    ("engine", "width", "format_"),
+    [("transformers", "int4", "nf4"), ("llama.cpp", "int4", "gguf-q4_k_m"), ("vLLM", "int4", "awq-int4")],
+)
+def test_a_bare_width_becomes_the_format_that_the_engine_loads(engine: str, width: str, format_: str) -> None:
+    report = estimate(model="Qwen/Qwen3-8B", gpu="A100-80GB", engine=engine, weight_precision=width)
+    assert report.weight_precision == format_
+    assert "kernel_not_stated" in [item.reason for item in report.assumptions]
