@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
@@ -74,6 +74,13 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     outputs = _tokens("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS, notes)
     room = MemoryRoom(row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version)
     held = room.sequences(inputs + outputs, outputs)
+    if isinstance(request.concurrency, int) and held < request.concurrency:
+        smaller = narrow_kv(request, room, gpu, catalog)
+        fit = smaller.sequences(inputs + outputs, outputs) if smaller else 0
+        if smaller and fit >= request.concurrency:
+            room, held, kv_precision = smaller, fit, smaller.kv
+            kv_bytes = (kv_precision.block_bits or 16.0) / 8
+            notes.assume("kv_precision", "fp8", "concurrency_needs_it")
     grown = outputs if engine.reserves_output else outputs // 2
     sources = {(item.source, item.as_of): None for item in (row, gpu_row) if item.source}
     return Resolved(
@@ -216,6 +223,17 @@ def resolve_kv(
     default = "fp8" if scaled and gpu.fp8_tflops else "bf16" if gpu.bf16_tflops else "fp16"
     notes.assume("kv_precision", default, "default")
     return catalog.kv_precision(default)
+
+
+def narrow_kv(
+    request: ThroughputRequest, room: MemoryRoom, gpu: GpuShape, catalog: Catalog
+) -> MemoryRoom | None:
+    """The same room with an 8-bit cache, where nothing is said about the cache and the weights are 8 bit or
+    less: who asks for more requests than a 16-bit cache holds then runs it so."""
+    bits = room.weights.block_bits or room.weights.effective_bits or 16.0
+    if request.kv_precision or not gpu.fp8_tflops or bits > 9 or room.kv.name.endswith("fp8"):
+        return None
+    return replace(room, kv=catalog.kv_precision("fp8"))
 
 
 def resolve_arrival(word: str, notes: Notes) -> Arrival:

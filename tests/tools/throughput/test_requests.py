@@ -142,3 +142,18 @@ def test_a_bare_width_becomes_the_format_that_the_engine_loads(engine: str, widt
     report = estimate(model="Qwen/Qwen3-8B", gpu="A100-80GB", engine=engine, weight_precision=width)
     assert report.weight_precision == format_
     assert "kernel_not_stated" in [item.reason for item in report.assumptions]
+
+
+def test_a_load_that_only_an_8_bit_cache_holds_says_so() -> None:
+    asked: dict[str, object] = {
+        "model": "Llama-3.1-70B-Instruct", "gpu": "H100", "gpu_count": 2, "weight_precision": "fp8",
+        "input_tokens": 2000, "output_tokens": 1000, "engine": "vLLM",
+    }  # fmt: skip
+    limit = estimate(**asked, concurrency=1).max_concurrency
+    more = estimate(**asked, concurrency=int(1.5 * limit))
+    assert more.kv_precision == "fp8" and more.max_concurrency >= 1.5 * limit
+    assert ("kv_precision", "concurrency_needs_it") in [
+        (item.field, item.reason) for item in more.assumptions
+    ]
+    stated = estimate(**asked, concurrency=int(1.5 * limit), kv_precision="bf16")
+    assert stated.kv_precision == "bf16" and "concurrency_above_memory" in [w.code for w in stated.warnings]
