@@ -290,7 +290,7 @@ def test_a_thumb_reaches_the_store(
     frame.get_by_role("button", name="Not helpful").click()
     frame.get_by_role("textbox", name="What was wrong?").fill("old price")
     frame.get_by_role("textbox", name="What was wrong?").press("Enter")
-    expect(frame.locator("#status")).to_have_text("Thank you.")
+    expect(frame.locator("#status")).to_have_text("Thank you.", timeout=20_000)
     frame.locator("body").page.wait_for_timeout(300)
     with store.session() as session:
         rows = session.scalars(select(Feedback)).all()

@@ -141,7 +141,7 @@ function thumbs(answerId) {
   box.className = "tools";
   const vote = async (rating, comment = "") => {
     const reply = await call("api/v1/feedback", { answer_id: answerId, rating, comment });
-    if (reply.ok) at("status").textContent = words.thanks;
+    at("status").textContent = reply.ok ? words.thanks : words.fault;
   };
   for (const [rating, sign] of [["up", "👍"], ["down", "👎"]]) {
     const button = document.createElement("button");
