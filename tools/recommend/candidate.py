@@ -13,6 +13,7 @@ from tools.recommend.offers import Silicon
 
 # What one per cent more of price must bring in speed to be worth it for the balanced choice.
 SPEED_PER_PRICE = 1.5
+CLEARLY_BETTER = 1.15  # value over the cheapest's below which the ranges of the speeds decide nothing
 TIGHT_VALUE = 0.8  # of its speed that an option with little memory to spare counts for
 SAME_PRICE = 1.005  # list prices of equal GPUs in one or in several machines differ by rounding only
 TIGHT_SIZE = 1.25  # of its memory that an unpriced option with little to spare counts for
@@ -107,7 +108,8 @@ def choose(
 
     The best precision that the limits allow is used: only a wish for the cheapest goes below it, and that
     only where `rungs_compete`. Balanced
-    takes the most speed per price, where price counts 1.5 times; fastest the cheapest near the top speed.
+    takes the most speed per price, where price counts 1.5 times, and the cheapest unless another is clearly
+    better; fastest takes the cheapest near the top speed.
     """
     open_ = together([candidate for candidate in candidates if candidate.priced and candidate.within_limits])
     if not open_:
@@ -118,7 +120,7 @@ def choose(
     top = max(candidate.speed for candidate in front)
     picks: dict[Objective, Candidate] = {
         "cheapest": front[0],
-        "balanced": max(front, key=lambda c: (_value(c), -c.cost)),
+        "balanced": _balanced(front),
         "fastest": min((c for c in front if c.speed >= FAST_ENOUGH * top), key=lambda c: c.cost),
     }
     order: list[Objective] = [
@@ -150,6 +152,11 @@ def together(candidates: Sequence[Candidate]) -> list[Candidate]:
         )
 
     return [candidate for candidate in candidates if candidate.machines == 1 or not split(candidate)]
+
+
+def _balanced(front: Sequence[Candidate]) -> Candidate:
+    best = max(front, key=lambda c: (_value(c), -c.cost))
+    return best if _value(best) >= CLEARLY_BETTER * _value(front[0]) else front[0]
 
 
 def _value(candidate: Candidate) -> float:

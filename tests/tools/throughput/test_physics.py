@@ -79,7 +79,7 @@ def test_more_bandwidth_never_slows_decode(
         for card in (gpu, faster)
     )
     # A power-limited card that decodes faster spends more of its time on prompts, at a lower clock.
-    assert fast.output_tokens_per_s >= slow.output_tokens_per_s * 0.99
+    assert fast.output_tokens_per_s >= slow.output_tokens_per_s * 0.98
     alone = [
         serve(model, card, plan, scheme(card, "fp16"), Load(inputs, outputs, 1), ENGINES[engine]).tpot_ms
         for card in (gpu, faster)
