@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.catalog import Catalog, usable_gib
+from knowledge.cards import usable_gib
+from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.rows import Instance, Model, Precision
 

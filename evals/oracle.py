@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from evals.bounds import Load, fits_surely, for_less, kv_bytes, load_of, weights_gib_at_least
-from knowledge.catalog import Catalog, usable_gib
+from knowledge.cards import usable_gib
+from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.rows import Gpu, Instance, Purchase
 

@@ -1,4 +1,4 @@
-"""The catalog: fact tables behind questions by name, family, GPU and region; tables load on first use."""
+"""The catalog: the fact tables behind questions by name, family, GPU and region."""
 
 from __future__ import annotations
 
@@ -8,122 +8,22 @@ from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 
+from knowledge.cards import nominal_gib, slice_of
 from knowledge.errors import InputError, NotKnown
-from knowledge.live.overlay import DEFAULT_FOLDER, Overlay
-from knowledge.load import DATA_DIR, load_rows
+from knowledge.live.overlay import DEFAULT_FOLDER
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
-from knowledge.own_models import MODELS_FOLDER, own_models
-from knowledge.rows import (
-    Advice,
-    Availability,
-    BillingRule,
-    Claim,
-    Compatibility,
-    Family,
-    Gpu,
-    GpuAlias,
-    Instance,
-    Model,
-    ModelAlias,
-    Pipeline,
-    Precision,
-    Price,
-    Purchase,
-    Region,
-    VisionBackbone,
-)
+from knowledge.rows import BillingRule, Family, Gpu, Instance, Model, Precision, Price, Purchase, Region
+from knowledge.tables import Tables
 
-# The lowest ratio of usable to nominal memory measured on current data-centre cards; used where a
-# card's usable memory was not measured, and labelled as derived.
-USABLE_RATIO = 0.917
 _AMBIGUOUS_GPU = {"a100": "A100-80GB", "v100": "V100-16GB", "a800": "A800-80GB", "h20": "H20-96GB"}
 _CHAT_ENDINGS = ("", "instruct", "chat", "it", "chathf", "hf", "base")
 
 
-class Catalog:
+class Catalog(Tables):
     """Read-only facts of one data folder, with the newer prices and stock of an overlay in `live`.
 
     Methods raise `InputError` for names nobody knows, with near matches, and `NotKnown` where a name is
     known but the fact is missing."""
-
-    def __init__(self, folder: Path = DATA_DIR, overlay: Path | None = None) -> None:
-        self._folder = folder
-        self._own_models = overlay / MODELS_FOLDER if overlay else None
-        self.live = Overlay(overlay)
-
-    # Tables
-
-    @cached_property
-    def instances(self) -> tuple[Instance, ...]:
-        return load_rows(Instance, self._folder / "instances.csv")
-
-    @cached_property
-    def gpus(self) -> tuple[Gpu, ...]:
-        return load_rows(Gpu, self._folder / "gpus.csv")
-
-    @cached_property
-    def models(self) -> tuple[Model, ...]:
-        """Shipped models, after those that the user added; an added one wins over a shipped of its name."""
-        own = own_models(self._own_models)
-        names = {row.model_id for row in own}
-        shipped = load_rows(Model, self._folder / "models.csv")
-        return (*own, *(row for row in shipped if row.model_id not in names))
-
-    @cached_property
-    def precisions(self) -> tuple[Precision, ...]:
-        return load_rows(Precision, self._folder / "precisions.csv")
-
-    @cached_property
-    def _shipped_prices(self) -> tuple[Price, ...]:
-        return load_rows(Price, self._folder / "prices.csv")
-
-    @property
-    def prices(self) -> tuple[Price, ...]:
-        return self._shipped_prices + self.live.snapshot.prices
-
-    @cached_property
-    def regions(self) -> tuple[Region, ...]:
-        return load_rows(Region, self._folder / "regions.csv")
-
-    @cached_property
-    def availability(self) -> tuple[Availability, ...]:
-        return load_rows(Availability, self._folder / "availability.csv")
-
-    @cached_property
-    def family_facts(self) -> tuple[Family, ...]:
-        return load_rows(Family, self._folder / "families.csv")
-
-    @cached_property
-    def billing_rules(self) -> tuple[BillingRule, ...]:
-        return load_rows(BillingRule, self._folder / "billing_rules.csv")
-
-    @cached_property
-    def claims(self) -> tuple[Claim, ...]:
-        return load_rows(Claim, self._folder / "claims.csv")
-
-    @cached_property
-    def advice(self) -> tuple[Advice, ...]:
-        return load_rows(Advice, self._folder / "advice.csv")
-
-    @cached_property
-    def compatibility(self) -> tuple[Compatibility, ...]:
-        return load_rows(Compatibility, self._folder / "compatibility.csv")
-
-    @cached_property
-    def gpu_aliases(self) -> tuple[GpuAlias, ...]:
-        return load_rows(GpuAlias, self._folder / "gpu_aliases.csv")
-
-    @cached_property
-    def model_aliases(self) -> tuple[ModelAlias, ...]:
-        return load_rows(ModelAlias, self._folder / "model_aliases.csv")
-
-    @cached_property
-    def pipelines(self) -> tuple[Pipeline, ...]:
-        return load_rows(Pipeline, self._folder / "pipelines.csv")
-
-    @cached_property
-    def vision_backbones(self) -> tuple[VisionBackbone, ...]:
-        return load_rows(VisionBackbone, self._folder / "vision.csv")
 
     # Instance types
 
@@ -421,51 +321,6 @@ def freshest(rows: Iterable[Price]) -> Price | None:
         return row.as_of, row.basis == "live", trust[row.confidence], -row.price
 
     return max(rows, key=key, default=None)
-
-
-def slice_of(gpu: Gpu, memory_gib: float, name: str) -> Gpu:
-    """A vGPU slice as a card of its own: memory, bandwidth and tensor rates cut by the memory share.
-
-    Measured on Alibaba Cloud slices: the local copy rate falls with the share (A10 1/12, 1/6 and 1/3 give
-    19-21, 43 and 85 of 242 GB/s; SpareCores/sc-inspector-data, 2026).
-    """
-    share = memory_gib / nominal_gib(gpu)
-
-    def cut(value: float | None) -> float | None:
-        return None if value is None else value * share
-
-    return gpu.model_copy(
-        update={
-            "gpu_model": name,
-            "memory_gib": memory_gib,
-            "usable_memory_mib": None
-            if gpu.usable_memory_mib is None
-            else int(gpu.usable_memory_mib * share),
-            "cuda_visible_gib": cut(gpu.cuda_visible_gib),
-            "memory_bandwidth_gbs": cut(gpu.memory_bandwidth_gbs),
-            "nvlink_gbs": 0.0,
-            **{
-                field: cut(getattr(gpu, field))
-                for field in Gpu.model_fields
-                if field.endswith(("_tflops", "_tops"))
-            },
-            "notes": f"vGPU slice, {share:.3g} of {gpu.gpu_model}",
-        }
-    )
-
-
-def nominal_gib(gpu: Gpu) -> float:
-    """The nominal memory of one GPU in GiB, or `NotKnown`."""
-    if gpu.memory_gib is None:
-        raise NotKnown("gpu", gpu.gpu_model, f"the memory size of {gpu.gpu_model} is not published")
-    return gpu.memory_gib
-
-
-def usable_gib(gpu: Gpu) -> tuple[float, bool]:
-    """Usable memory of one GPU in GiB and whether it was measured (False: nominal x 0.917, derived)."""
-    if gpu.usable_memory_mib is not None:
-        return gpu.usable_memory_mib / 1024, True
-    return nominal_gib(gpu) * USABLE_RATIO, False
 
 
 @cache

@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import date
 
-from knowledge.catalog import Catalog, nominal_gib
+from knowledge.cards import nominal_gib
+from knowledge.catalog import Catalog
 from knowledge.guides import shelf_faults
 from knowledge.names import normal
 from knowledge.rows import Row

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from knowledge.catalog import Catalog, usable_gib
+from knowledge.cards import usable_gib
+from knowledge.catalog import Catalog
 from knowledge.rows import Gpu, Instance, Model
 from retrieval.chunk import OWN, Chunk
 

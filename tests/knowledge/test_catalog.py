@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.catalog import Catalog, shipped_catalog, usable_gib
+from knowledge.cards import usable_gib
+from knowledge.catalog import Catalog, shipped_catalog
 from knowledge.errors import AdvisorError, InputError, NotKnown
 from knowledge.names import strip_quantization
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from knowledge.catalog import Catalog, nominal_gib, usable_gib
+from knowledge.cards import nominal_gib, usable_gib
+from knowledge.catalog import Catalog
 from knowledge.errors import NotKnown
 from knowledge.names import strip_quantization
 from knowledge.rows import Gpu, Instance, Model, Row

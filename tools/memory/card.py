@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from knowledge.catalog import USABLE_RATIO, Catalog, nominal_gib, usable_gib
+from knowledge.cards import USABLE_RATIO, nominal_gib, usable_gib
+from knowledge.catalog import Catalog
 from knowledge.errors import InputError, NotKnown
 from knowledge.rows import Gpu
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from knowledge.catalog import usable_gib
+from knowledge.cards import usable_gib
 from knowledge.errors import NotKnown
 from knowledge.rows import Gpu
 
