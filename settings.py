@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,6 +37,9 @@ class Settings(BaseSettings):
     root_path: str = Field("", alias="ROOT_PATH")
     state_dir: Path = Field(ROOT / ".state", alias="STATE_DIR")
     default_region: str = Field("cn-hangzhou", alias="DEFAULT_REGION")
+    # For amounts shown in the other currency; without it the shipped planning value with its date
+    cny_per_usd: Decimal | None = Field(None, alias="CNY_PER_USD", ge=Decimal("0.01"), le=1000)
+    cny_per_usd_date: str = Field("", alias="CNY_PER_USD_DATE", pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")
 
     openai_api_key: SecretStr = Field(SecretStr(""), alias="OPENAI_API_KEY")
     openai_base_url: str = Field("", alias="OPENAI_BASE_URL")

@@ -340,7 +340,9 @@ def pieces(text: str) -> list[str]:
 
 def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     """The advisor of the settings: shipped facts, the search index if any, the model if one is named."""
-    catalog = catalog or installed_catalog(settings.overlay_dir)
+    catalog = catalog or installed_catalog(
+        settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date
+    )
     advisor = Advisor(
         catalog,
         _searcher(settings, catalog),

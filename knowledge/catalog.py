@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
@@ -330,6 +331,19 @@ def shipped_catalog() -> Catalog:
 
 
 @cache
-def installed_catalog(overlay: Path = DEFAULT_FOLDER) -> Catalog:
-    """The shipped facts with what this installation added: live prices, stock, the user's own models."""
-    return Catalog(overlay=overlay)
+def installed_catalog(
+    overlay: Path = DEFAULT_FOLDER, cny_per_usd: Decimal | None = None, rate_of: str = ""
+) -> Catalog:
+    """The shipped facts with what this installation added: live prices, stock, the user's own models, an
+    exchange rate of the date `rate_of`; and a clock, so that prices age with every day."""
+    rate = None
+    if cny_per_usd is not None:
+        rate = BillingRule(
+            rule="exchange_rate",
+            scope="USD",
+            value=cny_per_usd,
+            unit="CNY per USD",
+            source="the settings of this installation",
+            as_of=rate_of,
+        )
+    return Catalog(overlay=overlay, clock=lambda: datetime.now(UTC), cny_per_usd=rate)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
@@ -29,12 +31,30 @@ from knowledge.rows import (
 
 
 class Tables:
-    """Validated rows, table by table; newer prices and stock of an overlay are in `live`."""
+    """Validated rows, table by table; newer prices and stock of an overlay are in `live`.
 
-    def __init__(self, folder: Path = DATA_DIR, overlay: Path | None = None) -> None:
+    `clock` tells the moment of asking, by which the age of prices and stock is counted. Without one the
+    tables stand still: no stock is current, and prices age to the newest of them. `cny_per_usd` is the
+    exchange rate of this installation in place of the shipped planning value.
+    """
+
+    def __init__(
+        self,
+        folder: Path = DATA_DIR,
+        overlay: Path | None = None,
+        clock: Callable[[], datetime] | None = None,
+        cny_per_usd: BillingRule | None = None,
+    ) -> None:
         self._folder = folder
         self._own_models = overlay / MODELS_FOLDER if overlay else None
+        self._clock = clock
+        self._cny_per_usd = cny_per_usd
         self.live = Overlay(overlay)
+
+    @property
+    def now(self) -> datetime | None:
+        """The moment of asking, or None where no clock was given."""
+        return None if self._clock is None else self._clock()
 
     @cached_property
     def instances(self) -> tuple[Instance, ...]:
@@ -78,7 +98,8 @@ class Tables:
 
     @cached_property
     def billing_rules(self) -> tuple[BillingRule, ...]:
-        return load_rows(BillingRule, self._folder / "billing_rules.csv")
+        shipped = load_rows(BillingRule, self._folder / "billing_rules.csv")
+        return (self._cny_per_usd, *shipped) if self._cny_per_usd else shipped
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:

@@ -101,7 +101,7 @@ def run_on_stdio(settings: Settings) -> None:
     from serving.logs import set_up_logs
 
     set_up_logs(settings.log_format)
-    catalog = installed_catalog(settings.overlay_dir)
+    catalog = installed_catalog(settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date)
     build_mcp(catalog, settings_searcher(settings, catalog), Gate(2, Metrics())).run(transport="stdio")
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from knowledge.errors import InputError
-from knowledge.live.rows import LivePrice, LiveRegion, LiveType, SpotAdvice, Stock
+from knowledge.live.rows import LivePrice, LiveRegion, LiveType, SavingsPlanRate, SpotAdvice, Stock
 from knowledge.rows import Row
 
 DEFAULT_FOLDER = Path(__file__).resolve().parents[2] / ".state" / "overlay"
@@ -26,6 +26,7 @@ KINDS: Mapping[str, type[Row]] = {
     "region": LiveRegion,
     "stock": Stock,
     "spot_advice": SpotAdvice,
+    "savings_rate": SavingsPlanRate,
 }
 STOCK_GOOD_FOR = timedelta(minutes=30)  # after that nobody can say what is on the shelf
 _CHECK_EVERY_S = 1.0
@@ -52,6 +53,7 @@ class Snapshot:
     regions: tuple[LiveRegion, ...] = ()
     stock: tuple[Stock, ...] = ()
     spot_advice: tuple[SpotAdvice, ...] = ()
+    savings_rates: tuple[SavingsPlanRate, ...] = ()
     steps: Mapping[str, StepRecord] = field(default_factory=dict)
 
     @cached_property
@@ -78,6 +80,13 @@ class Overlay:
         self._checked_at = -check_every_s
         self._version: object = None
         self._snapshot = Snapshot()
+        self._edition = 0
+
+    @property
+    def edition(self) -> int:
+        """Grows when a refresh has changed the rows: what was worked out from older ones no longer holds."""
+        _ = self.snapshot
+        return self._edition
 
     @property
     def snapshot(self) -> Snapshot:
@@ -89,6 +98,7 @@ class Overlay:
             if version != self._version:
                 self._snapshot = _read_or_empty(self._path)
                 self._version = version
+                self._edition += 1
         return self._snapshot
 
     def prices_of(self, instance_type: str) -> Sequence[LivePrice]:
@@ -106,6 +116,11 @@ class Overlay:
         """Average spot level and release rate by zone; empty where unknown."""
         place = (instance_type, region_id)
         return tuple(row for row in self.snapshot.spot_advice if (row.instance_type, row.region_id) == place)
+
+    def savings_rates(self, family: str, region_id: str) -> tuple[SavingsPlanRate, ...]:
+        """Rates of savings plans for a family; empty where nobody asked or none is offered."""
+        rows = self.snapshot.savings_rates
+        return tuple(row for row in rows if (row.family, row.region_id) == (family, region_id))
 
 
 def read_overlay(folder: Path) -> Snapshot:
@@ -138,6 +153,7 @@ def read_overlay(folder: Path) -> Snapshot:
         regions=tuple(found["region"]),  # type: ignore[arg-type]
         stock=tuple(found["stock"]),  # type: ignore[arg-type]
         spot_advice=tuple(found["spot_advice"]),  # type: ignore[arg-type]
+        savings_rates=tuple(found["savings_rate"]),  # type: ignore[arg-type]
         steps=records,
     )
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
+
+from pydantic import Field
 
 from knowledge.rows import Price, Row
 
@@ -12,6 +15,7 @@ class LivePrice(Price):
     """A price of the overlay: a quote of this account ("live"), or a row of an imported price file."""
 
     zone_id: str = ""  # spot prices differ by zone
+    checked_at: datetime | None = None  # of a live row: when the market or the account was asked
     list_price: Decimal | None = None  # before the account's discounts and promotions, where it was answered
 
 
@@ -58,3 +62,15 @@ class SpotAdvice(Row):
     percent_of_payg: float  # of the pay-as-you-go price that was paid: 20 means 80 % off
     release_rate_percent: float | None = None
     release_rate: str = ""  # as the API words it: "0-3%"
+
+
+class SavingsPlanRate(Row):
+    """The share of the pay-as-you-go price that a savings plan leaves to pay for a family in a region."""
+
+    family: str
+    region_id: str
+    plan: Literal["universal", "compute"]
+    years: int
+    upfront: Literal["none", "half", "all"]
+    percent_of_payg: Decimal = Field(gt=0, le=100)
+    checked_at: datetime

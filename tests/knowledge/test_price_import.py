@@ -92,7 +92,7 @@ def test_rows_of_the_shipped_table_can_be_imported_as_they_are(tmp_path: Path) -
         writer.writeheader()
         writer.writerows(row.model_dump() for row in rows)
     read = read_price_file(tmp_path / "x.csv", catalog).rows
-    only_live = {"zone_id", "list_price"}
+    only_live = {"zone_id", "list_price", "checked_at"}
     assert [row.model_dump(exclude=only_live) for row in read] == [row.model_dump() for row in rows]
 
 

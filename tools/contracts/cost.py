@@ -23,14 +23,16 @@ class CostRequest(Request):
     hours: float | None = Field(default=None, gt=0, le=10_000_000)
     months: float | None = Field(default=None, gt=0, le=100_000)
     schedule: str = ""  # "weekdays 9-18"
+    hours_per_month: float | None = Field(default=None, gt=0, le=744)  # of use, where no schedule is given
     currency: str = "CNY"
     output_tokens_per_s: float | None = Field(default=None, ge=1e-6, le=1e15)
     total_tokens_per_s: float | None = Field(default=None, ge=1e-6, le=1e15)
+    prefill_tokens_per_s: float | None = Field(default=None, ge=1e-6, le=1e15)  # of input alone, no decode
     allow_derived: bool = False
     cny_per_usd: Decimal | None = Field(
         default=None, ge=Decimal("0.01"), le=1000
     )  # for conversions that are shown as such
-    today: date | None = None  # for the age of a price; without it the newest date of the price table
+    today: date | None = None  # for the age of a price; else by the catalog's clock, or its newest price
     disk_gib: float | None = Field(default=None, ge=0, le=1e9)  # of one machine, ESSD PL1
     traffic_gb_per_month: float | None = Field(default=None, ge=0, le=1e12)
     base_count: int | None = Field(default=None, ge=0)  # of `count`: by the month; the rest by the hour
@@ -53,6 +55,10 @@ class PriceShown(Report):
     confidence: str = ""
     note: str = ""
     instance_type: str = ""
+    at: str = ""  # of a live price: the minute of the answer, "2026-11-30 12:00 UTC"
+    zone: str = ""  # of a spot price
+    before_discounts: Money | None = None  # of a live quote: without the account's discounts and promotions
+    left_out: str = ""  # why it enters no ranking: disk_inside, no_region, low_confidence, family_floor …
 
 
 class CostLine(Report):
@@ -79,12 +85,30 @@ class Conversion(Report):
     job: Money | None = None
 
 
+class SpotAverage(Report):
+    """What spot machines of a type cost and how often they were taken back, 30 days' averages of a zone."""
+
+    zone: str
+    percent_of_payg: float
+    hourly: Money | None = None  # that share of the pay-as-you-go price, all machines
+    release_rate_percent: float | None = None
+    release_rate: str = ""  # as the API words it: "0-3%"
+    as_of: str
+
+
 class SpotOutlook(Report):
     """What spot can mean: the range that documents name and the arithmetic of interruptions."""
 
     lowest_hourly: Money | None = None  # pay-as-you-go x the lowest share that documents name
+    highest_hourly: Money | None = None  # pay-as-you-go: the market price is capped there
     floor_percent: float
     notice_minutes: float
+    averages: tuple[SpotAverage, ...] = ()  # live, cheapest zone first
+    checkpoint_minutes: float | None = None  # of the arithmetic below, given or assumed
+    restart_minutes: float | None = None
+    interruptions_per_day: float | None = None
+    lost_minutes_each: float | None = None  # half a checkpoint interval and the restart
+    job_with_losses: Money | None = None  # spot price x total_hours, where both are known
     expected_interruptions: float | None = None
     lost_hours: float | None = None  # work done again and restarts
     total_hours: float | None = None  # work and losses
@@ -112,6 +136,50 @@ class BreakEven(Report):
     hours_per_month: float
 
 
+class TermBreakEven(Report):
+    """Whole months of use above which one long term costs less than paying month by month."""
+
+    cheaper_above: str
+    than: str
+    months: float
+
+
+class TokenCost(Report):
+    """Cost per million input and per million output tokens at one load: each part pays for its own time
+    on the GPU, so that both together are the whole price."""
+
+    input: Money
+    output: Money
+    input_tokens_per_s: float
+    output_tokens_per_s: float
+    prefill_share: float  # of the time, 0..1
+
+
+class SavingsRate(Report):
+    """What a savings plan leaves to pay of the pay-as-you-go price; due for every hour, used or not."""
+
+    plan: str  # universal, compute
+    years: int
+    upfront: str  # none, half, all
+    percent_of_payg: float
+    hourly: Money | None = None  # all machines
+    monthly: Money | None = None  # 730 hours
+    source: str
+    as_of: str
+    at: str = ""
+
+
+class StockShown(Report):
+    """Zones that had a type for pay-as-you-go at one moment; no promise for the next."""
+
+    instance_type: str
+    region: str
+    checked_at: str  # "2026-11-30 12:00 UTC"
+    zones: tuple[str, ...] = ()
+    sold_out_zones: tuple[str, ...] = ()
+    closing: bool = False  # no zone gets new machines of this type
+
+
 class CostReport(Report):
     """Costs of `count` machines in `currency`; fields are None where no price is known."""
 
@@ -126,6 +194,7 @@ class CostReport(Report):
     job: Money | None = None
     per_million_output_tokens: Money | None = None
     per_million_total_tokens: Money | None = None
+    tokens: TokenCost | None = None
     hours: float | None = None
     hours_per_month: float | None = None  # of use, by the schedule or 730
     options: tuple[PriceShown, ...] = ()  # every purchase option with a known price in the region
@@ -133,12 +202,18 @@ class CostReport(Report):
     derived: tuple[PriceShown, ...] = ()  # by a published rule; apart from what was published
     other_published: tuple[PriceShown, ...] = ()  # quotes and floors that never enter a ranking
     lines: tuple[CostLine, ...] = ()
+    monthly_with_lines: Money | None = None  # `monthly` and the lines, where both count one currency
+    rates: tuple[CostLine, ...] = ()  # what 100 GiB of disk or 100 GB of traffic cost, where known
+    savings: tuple[SavingsRate, ...] = ()  # live rates of savings plans
+    stock: StockShown | None = None  # None: not known, which is not the same as sold out
+    in_stock_elsewhere: tuple[StockShown, ...] = ()  # where `stock` names no zone
     conversion: Conversion | None = None
     spot: SpotOutlook | None = None
     mixed: MixedPlan | None = None
     break_evens: tuple[BreakEven, ...] = ()
+    term_break_evens: tuple[TermBreakEven, ...] = ()
     not_included: tuple[str, ...] = ()  # stable codes: system_disk, public_traffic, image, snapshots
-    stale_days: int | None = None  # age of the price at the catalog's date; None when undated
+    stale_days: int | None = None  # age of the price on the day of asking; None when undated
 
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Remark, ...] = ()

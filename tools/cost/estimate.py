@@ -11,16 +11,19 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from knowledge.rows import Instance
 from tools.contracts.base import Assumption, Remark, SourceRef
-from tools.contracts.cost import BreakEven, CostReport, CostRequest, PriceShown
-from tools.cost.extras import conversion, lines, mixed_plan
+from tools.contracts.cost import CostReport, CostRequest, PriceShown
+from tools.cost.breakeven import MONTHS_OF, break_evens, term_break_evens
+from tools.cost.extras import conversion, lines, mixed_plan, rates, with_lines
 from tools.cost.prices import derived_hour, derived_month, other_published, published, regional
-from tools.cost.purchase import MONTH, PAYG, RESERVED, SAVINGS_PLAN, SPOT, THREE_YEARS, YEAR, purchase_of
+from tools.cost.purchase import MONTH, PAYG, RESERVED, SAVINGS_PLAN, SPOT, purchase_of
+from tools.cost.savings import savings_rates
 from tools.cost.schedule import HOURS_PER_MONTH, hours_per_month
-from tools.cost.spot import DEFAULT_RESTART_MINUTES, spot_outlook
+from tools.cost.spot import SpotPlace, spot_outlook
+from tools.cost.stock import elsewhere, stock_of
+from tools.cost.tokens import per_million, token_cost
 
 STALE_AFTER_DAYS = 180
 _NOT_INCLUDED = ("system_disk", "public_traffic", "image_fee", "snapshots")
-_MONTHS_OF = {MONTH: 1, YEAR: 12, THREE_YEARS: 36}
 _REGIONS_SHOWN = 3
 _MICRO = Decimal("0.000001")
 
@@ -53,12 +56,23 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
     hourly, monthly, job = _amounts(ask, price)
     payg = prices.get(PAYG) or (derived.get(PAYG) if request.allow_derived else None)
     month = prices.get(MONTH) or derived.get(MONTH)
+    each = None if payg is None else payg.amount * request.count
+    ways = {**prices, **{price.purchase: price for price in (payg, month) if price is not None}}
     everywhere = regional(catalog, ask.instance.instance_type, ask.purchase, ask.currency)
     hours = request.hours or (float(ask.use_hours) * request.months if request.months else None)
-    asks_spot = ask.purchase == SPOT or request.interruptions_per_day is not None
-    spot = spot_outlook(
-        request, catalog, None if payg is None else payg.amount * request.count, hours
-    ) if asks_spot else None  # fmt: skip
+    spot, assumed = None, ask.assumptions
+    if ask.purchase == SPOT or request.interruptions_per_day is not None:
+        spot_price = prices.get(SPOT)
+        place = SpotPlace(
+            ask.instance.instance_type,
+            ask.region,
+            each,
+            None if spot_price is None else spot_price.amount * request.count,
+        )
+        spot, of_spot = spot_outlook(request, catalog, place, hours)
+        assumed += of_spot
+    extra = lines(request, catalog, ask.region)
+    stock = stock_of(catalog, ask.instance.instance_type, ask.region)
     return CostReport(
         instance_type=ask.instance.instance_type,
         count=request.count,
@@ -69,8 +83,9 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         hourly=hourly,
         monthly=monthly,
         job=job,
-        per_million_output_tokens=_per_million(hourly, request.output_tokens_per_s),
-        per_million_total_tokens=_per_million(hourly, request.total_tokens_per_s),
+        per_million_output_tokens=per_million(hourly, request.output_tokens_per_s),
+        per_million_total_tokens=per_million(hourly, request.total_tokens_per_s),
+        tokens=token_cost(request, hourly),
         hours=request.hours,
         hours_per_month=float(ask.use_hours),
         options=tuple(prices.values()),
@@ -79,14 +94,22 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         cheaper_regions=tuple(row for row in everywhere if price is None or row.amount < price.amount)[
             :_REGIONS_SHOWN
         ],
-        lines=lines(request, catalog, ask.region),
+        lines=extra,
+        monthly_with_lines=with_lines(monthly, ask.currency, extra),
+        rates=rates(catalog, ask.region),
+        savings=savings_rates(catalog, ask.instance.family, ask.region, each),
+        stock=stock,
+        in_stock_elsewhere=elsewhere(catalog, ask.instance.instance_type, ask.region)
+        if stock is not None and not stock.zones
+        else (),
         conversion=conversion(request, catalog, ask.currency, hourly, monthly, job),
         spot=spot,
         mixed=mixed_plan(request, payg, month, ask.use_hours),
-        break_evens=_break_evens(payg, month),
+        break_evens=break_evens(ways),
+        term_break_evens=term_break_evens(ways),
         not_included=_NOT_INCLUDED,
         stale_days=_age_days(price, catalog, request.today),
-        assumptions=ask.assumptions,
+        assumptions=assumed,
         warnings=_warnings(ask, catalog, price, derived),
         sources=_sources(price, prices),
     )
@@ -102,6 +125,8 @@ def _resolve(request: CostRequest, catalog: Catalog, default_region: str) -> _As
         assumptions.append(Assumption(field="purchase", value=PAYG, reason="default_purchase"))
     if request.schedule:
         use_hours = hours_per_month(request.schedule)
+    elif request.hours_per_month is not None:
+        use_hours = min(request.hours_per_month, float(HOURS_PER_MONTH))
     else:
         use_hours = float(HOURS_PER_MONTH)
         assumptions.append(Assumption(field="hours_per_month", value=HOURS_PER_MONTH, reason="always_on"))
@@ -113,10 +138,6 @@ def _resolve(request: CostRequest, catalog: Catalog, default_region: str) -> _As
         raise InputError("currency", request.currency, "CNY or USD")
     if currency == "USD" and not published(catalog, instance.instance_type, region, "USD").get(purchase):
         currency = "CNY"  # the USD list of this type is not known; the report converts and says so
-    if request.interruptions_per_day is not None and request.restart_minutes is None:
-        assumptions.append(
-            Assumption(field="restart_minutes", value=DEFAULT_RESTART_MINUTES, reason="default_restart")
-        )
     return _Ask(
         request, instance, region, purchase, currency, Decimal(str(round(use_hours, 4))), tuple(assumptions)
     )
@@ -143,31 +164,21 @@ def _amounts(ask: _Ask, price: PriceShown | None) -> tuple[Decimal | None, Decim
         monthly = (amount * ask.use_hours).quantize(_MICRO)
         job = None if months is None else monthly * Decimal(str(months))
         return amount, monthly, job if hours is None else amount * Decimal(str(hours))
-    term = _MONTHS_OF[price.purchase]
+    term = MONTHS_OF[price.purchase]
     per_month = (amount / term).quantize(_MICRO)
     needed = months if months is not None else (None if hours is None else hours / HOURS_PER_MONTH)
     terms = None if needed is None else math.ceil(needed / term)
     return (per_month / ask.use_hours).quantize(_MICRO), per_month, None if terms is None else amount * terms
 
 
-def _per_million(hourly: Decimal | None, tokens_per_s: float | None) -> Decimal | None:
-    if hourly is None or tokens_per_s is None:
-        return None
-    return (hourly * 1_000_000 / (Decimal(str(tokens_per_s)) * 3600)).quantize(_MICRO)
-
-
-def _break_evens(payg: PriceShown | None, month: PriceShown | None) -> tuple[BreakEven, ...]:
-    if payg is None or month is None:
-        return ()
-    hours = float(month.amount / payg.amount)
-    return (BreakEven(cheaper_above=MONTH, than=PAYG, hours_per_month=round(hours, 2)),)
-
-
 def _age_days(price: PriceShown | None, catalog: Catalog, today: date | None) -> int | None:
     if price is None or not price.as_of:
         return None
-    newest = max((row.as_of for row in catalog.prices if row.as_of), default=price.as_of)
-    return max(0, ((today or _day(newest)) - _day(price.as_of)).days)
+    if today is None and catalog.now is not None:
+        today = catalog.now.date()
+    if today is None:
+        today = _day(max((row.as_of for row in catalog.prices if row.as_of), default=price.as_of))
+    return max(0, (today - _day(price.as_of)).days)
 
 
 def _day(as_of: str) -> date:
@@ -207,7 +218,8 @@ def _warnings(
         found.append(Remark(code="spot_price_floats", params={}))
     if ask.request.currency.strip().upper() == "USD" and ask.currency == "CNY":
         found.append(Remark(code="no_usd_list_price", params={"instance_type": ask.instance.instance_type}))
-    if ask.request.schedule and ask.purchase == PAYG:
+    part_time = ask.use_hours < HOURS_PER_MONTH
+    if part_time and ask.purchase == PAYG:
         stops = catalog.billing_rule("no_economical_mode", ask.instance.family) is None
         code = "stopping_needs_economical_mode" if stops else "no_economical_mode"
         found.append(Remark(code=code, params={"family": ask.instance.family}))

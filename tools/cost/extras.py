@@ -12,29 +12,47 @@ from tools.cost.schedule import HOURS_PER_MONTH
 _MICRO = Decimal("0.000001")
 
 
+# Billing rule, code of the line, and the unit that its rule counts.
+_DISK = ("disk_essd_pl1", "system_disk", "GiB")
+_TRAFFIC = ("traffic_out", "public_traffic", "GB")
+_RATE_OF = 100  # GiB or GB: the amount that a rate is told for
+
+
 def lines(request: CostRequest, catalog: Catalog, region: str) -> tuple[CostLine, ...]:
     """Disk and traffic of all machines per month, where a figure for the region is known (mainland)."""
-    wanted = (
-        ("disk_essd_pl1", "system_disk", "GiB", request.disk_gib, request.count),
-        ("traffic_out", "public_traffic", "GB", request.traffic_gb_per_month, 1),
+    disk = (request.disk_gib or 0) * request.count
+    wanted = ((_DISK, disk), (_TRAFFIC, request.traffic_gb_per_month or 0))
+    found = (_line(catalog, region, what, quantity) for what, quantity in wanted if quantity)
+    return tuple(line for line in found if line is not None)
+
+
+def rates(catalog: Catalog, region: str) -> tuple[CostLine, ...]:
+    """What 100 GiB of disk and 100 GB of outgoing traffic cost a month, where known."""
+    found = (_line(catalog, region, what, _RATE_OF) for what in (_DISK, _TRAFFIC))
+    return tuple(line for line in found if line is not None)
+
+
+def with_lines(monthly: Decimal | None, currency: str, extra: tuple[CostLine, ...]) -> Decimal | None:
+    """The month with disk and traffic; None without them, or where they count another currency."""
+    if monthly is None or not extra or any(line.currency != currency for line in extra):
+        return None
+    return monthly + sum((line.monthly for line in extra), Decimal(0))
+
+
+def _line(catalog: Catalog, region: str, what: tuple[str, str, str], quantity: float) -> CostLine | None:
+    rule_name, code, unit = what
+    rule = catalog.billing_rule(rule_name, "", region)
+    if rule is None or rule.value is None:
+        return None
+    return CostLine(
+        code=code,
+        quantity=quantity,
+        unit=unit,
+        monthly=rule.value * Decimal(str(quantity)),
+        currency="CNY",
+        source=rule.source,
+        as_of=rule.as_of,
     )
-    found = []
-    for rule_name, code, unit, quantity, times in wanted:
-        rule = catalog.billing_rule(rule_name, "", region)
-        if not quantity or rule is None or rule.value is None:
-            continue
-        found.append(
-            CostLine(
-                code=code,
-                quantity=quantity * times,
-                unit=unit,
-                monthly=rule.value * Decimal(str(quantity)) * times,
-                currency="CNY",
-                source=rule.source,
-                as_of=rule.as_of,
-            )
-        )
-    return tuple(found)
 
 
 def mixed_plan(

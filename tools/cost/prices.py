@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import cast, get_args
 
 from knowledge.catalog import Catalog, freshest
+from knowledge.live.rows import LivePrice
 from knowledge.rows import BillingRule, Instance, Price, Purchase
 from tools.contracts.cost import PriceShown
 from tools.cost.purchase import MONTH, PAYG
@@ -16,8 +18,14 @@ _CENT_OF_CENT = Decimal("0.0001")
 
 
 def shown(row: Price) -> PriceShown:
-    """A published row as reports carry it."""
+    """A published or live row as reports carry it."""
+    live = row if isinstance(row, LivePrice) else None
+    at = live.checked_at if live else None
     return PriceShown(
+        at=minute(at) if at else "",
+        zone=live.zone_id if live else "",
+        before_discounts=live.list_price if live and live.list_price != row.price else None,
+        left_out="" if row.comparable else _left_out(row),
         purchase=row.purchase,
         amount=row.price,
         currency=row.currency,
@@ -30,6 +38,24 @@ def shown(row: Price) -> PriceShown:
         note=row.note,
         instance_type=row.instance_type,
     )
+
+
+def minute(at: datetime) -> str:
+    """A moment as answers write it."""
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _left_out(row: Price) -> str:
+    """Why a row may not be compared, the weightiest reason."""
+    reasons = (
+        (row.instance_type.endswith(".*"), "family_floor"),
+        (row.product != "ecs", "other_product"),
+        (row.includes_disk, "disk_inside"),
+        (not row.region_id, "no_region"),
+        (row.basis == "derived", "derived"),
+        (row.confidence == "low", "low_confidence"),
+    )
+    return next((code for holds, code in reasons if holds), "other_unit")
 
 
 def _basis(row: Price) -> str:

@@ -62,6 +62,7 @@ def _cost(candidate: Candidate, speed: AnySpeed, request: SizingRequest, catalog
         rates = {
             "output_tokens_per_s": max(speed.output_tokens_per_s, 1e-6),
             "total_tokens_per_s": max(speed.total_tokens_per_s, 1e-6),
+            "prefill_tokens_per_s": max(speed.prefill_tokens_per_s, 1e-6),
         }
     currency = request.budget.currency if request.budget else "CNY"
 
@@ -73,6 +74,7 @@ def _cost(candidate: Candidate, speed: AnySpeed, request: SizingRequest, catalog
                 region=candidate.region,
                 purchase=request.purchase,
                 hours=_hours(candidate, request),
+                hours_per_month=request.hours_per_month,
                 currency=currency,
                 cny_per_usd=request.cny_per_usd,
                 allow_derived=request.allow_derived_prices,

@@ -23,17 +23,25 @@ class Quote:
     basis: str  # list, derived-linear …
 
 
-@lru_cache(maxsize=8)
 def _table(catalog: Catalog, purchase: Purchase) -> _Table:
-    """(type, region) -> the freshest comparable CNY price; worked out once per catalog."""
+    """(type, region) -> the freshest comparable CNY price; worked out once per state of the catalog."""
+    return _table_of(catalog, purchase, catalog.live.edition)
+
+
+@lru_cache(maxsize=8)
+def _table_of(catalog: Catalog, purchase: Purchase, edition: int) -> _Table:
     keys = {(row.instance_type, row.region_id) for row in catalog.prices if row.purchase == purchase}
     found = {(name, region): catalog.price(name, region, purchase) for name, region in keys}
     return {key: row.price for key, row in found.items() if row is not None}
 
 
-@lru_cache(maxsize=8)
 def _cheapest_by_side(catalog: Catalog) -> dict[tuple[str, bool], Quote]:
     """(type, mainland) -> the cheapest list price on that side of the border."""
+    return _cheapest_of(catalog, catalog.live.edition)
+
+
+@lru_cache(maxsize=8)
+def _cheapest_of(catalog: Catalog, edition: int) -> dict[tuple[str, bool], Quote]:
     found: dict[tuple[str, bool], Quote] = {}
     for (name, region), price in sorted(_table(catalog, "payg").items()):
         key = name, catalog.regions_by_id[region].mainland
