@@ -132,3 +132,17 @@ class StockAnswer(Answer):
     """DescribeAvailableResource."""
 
     zones: Annotated[tuple[StockZone, ...], _List] = Field(default=(), alias="AvailableZones")
+
+
+class DiscountPart(Answer):
+    rate: Decimal = Field(alias="DiscountRate")  # the share that is paid: 0.85 is 15 % off
+
+
+class DiscountData(Answer):
+    items: Annotated[tuple[DiscountPart, ...], _List] = Field(default=(), alias="Items")
+
+
+class DiscountAnswer(Answer):
+    """QuerySavingsPlansDiscount."""
+
+    data: DiscountData = Field(alias="Data")

@@ -26,7 +26,8 @@ def sync(
         list[str] | None, typer.Option(help="Instance family; may be repeated. [every current type]")
     ] = None,
     only: Annotated[
-        list[str] | None, typer.Option(help="types, prices, spot or stock; may be repeated. [all]")
+        list[str] | None,
+        typer.Option(help="types, prices, spot, stock or plans; may be repeated. [all but plans]"),
     ] = None,
     purchase: Annotated[
         list[str] | None,
@@ -37,7 +38,7 @@ def sync(
     overlay: OverlayOption = DEFAULT_FOLDER,
     as_json: JsonOption = False,
 ) -> None:
-    """Refresh specifications, prices, spot and stock from the official API.
+    """Refresh specifications, prices, spot, stock and savings-plan rates from the official API.
 
     Credentials come from the default chain of the SDK (environment, profile files, role) and are never
     stored. Exit code 0: all answered; 1: in part (run it again: it goes on from there); 2: wrong input.

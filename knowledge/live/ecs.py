@@ -1,4 +1,4 @@
-"""The six questions asked of ECS, with their parameters, pages and second tries."""
+"""The questions asked of ECS and, on wish, of billing, with their parameters, pages and second tries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from knowledge.live.answers import (
     AdviceAnswer,
     Answer,
+    DiscountAnswer,
     PriceAnswer,
     RegionPart,
     RegionsAnswer,
@@ -20,7 +21,7 @@ from knowledge.live.answers import (
     TypesAnswer,
 )
 from knowledge.live.faults import Fault
-from knowledge.live.service import Service
+from knowledge.live.service import BILLING, ECS, Api, Service
 
 # What a RAM policy has to allow; docs/live-refresh.md has it ready to paste.
 ACTIONS = (
@@ -49,6 +50,12 @@ TERMS = {
     "subscription_1y": Term("Year", 1, "year"),
     "subscription_3y": Term("Year", 3, "3 years"),
 }
+
+
+# Savings plans and their upfront shares, in our words and in those of the billing interface.
+SAVINGS_PLANS = {"universal": "universal", "compute": "ecs"}
+UPFRONT = {"none": "zero", "half": "half", "all": "total"}
+PLAN_YEARS = (1, 3)
 
 
 class Ecs:
@@ -143,8 +150,27 @@ class Ecs:
         )
         return self._ask(StockAnswer, "DescribeAvailableResource", region, request)
 
-    def _ask(self, answer_type: type[AnswerT], action: str, region: str, request: object) -> AnswerT:
-        body = self._service.call(action, region, request)
+    def savings_discount(
+        self, region: str, family: str, plan: str, years: int, upfront: str
+    ) -> DiscountAnswer:
+        """The share of the pay-as-you-go price that one savings plan leaves to pay for a family."""
+        request = {
+            "CommodityCode": "ecs",
+            "SpnType": SAVINGS_PLANS[plan],
+            "PayMode": UPFRONT[upfront],
+            "Cycle": f"{years}:Year",
+            "Spec": f"ecs.{family}",
+            "Region": region,
+            "ModuleCode": "instance_type",
+            "PageNum": 1,
+            "PageSize": 20,
+        }
+        return self._ask(DiscountAnswer, "QuerySavingsPlansDiscount", region, request, BILLING)
+
+    def _ask(
+        self, answer_type: type[AnswerT], action: str, region: str, request: object, api: Api = ECS
+    ) -> AnswerT:
+        body = self._service.call(action, region, request, api)
         try:
             return answer_type.model_validate(body)
         except ValidationError as error:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from knowledge.live.answers import (
     AdviceAnswer,
+    DiscountAnswer,
     PriceAnswer,
     PriceDetail,
     RegionPart,
@@ -22,7 +23,7 @@ from knowledge.live.answers import (
 )
 from knowledge.live.ecs import TERMS
 from knowledge.live.faults import Fault
-from knowledge.live.rows import LivePrice, LiveRegion, LiveType, SpotAdvice, Stock
+from knowledge.live.rows import LivePrice, LiveRegion, LiveType, SavingsPlanRate, SpotAdvice, Stock
 from knowledge.rows import Currency, Row
 
 RowT = TypeVar("RowT", bound=Row)
@@ -31,9 +32,9 @@ _WITH_STOCK = ("WithStock", "ClosedWithStock")
 _REFILLED = ("", "WithStock", "WithoutStock")
 
 
-def source_of(action: str, at: datetime) -> str:
+def source_of(action: str, at: datetime, api: str = "ECS") -> str:
     """The source line of a live row: the action and the minute of the answer."""
-    return f"live: ECS {action}, {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"live: {api} {action}, {at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def day_of(at: datetime) -> str:
@@ -195,3 +196,29 @@ def stock_row(answer: StockAnswer, instance_type: str, region: str, at: datetime
 
 def _has_stock(part: SupportedPart) -> bool:
     return part.status == "Available" and (not part.category or part.category in _WITH_STOCK)
+
+
+def savings_rows(
+    answer: DiscountAnswer, family: str, region: str, plan: str, years: int, upfront: str, at: datetime
+) -> list[SavingsPlanRate]:
+    """The rate of one savings plan; none where the family is not covered. `Fault` for what is no share."""
+    if not answer.data.items:
+        return []
+    try:
+        return [
+            SavingsPlanRate.model_validate(
+                {
+                    "family": family,
+                    "region_id": region,
+                    "plan": plan,
+                    "years": years,
+                    "upfront": upfront,
+                    "percent_of_payg": max(part.rate for part in answer.data.items) * 100,
+                    "checked_at": at,
+                    "source": source_of("QuerySavingsPlansDiscount", at, "billing"),
+                    "as_of": day_of(at),
+                }
+            )
+        ]
+    except ValidationError:
+        raise Fault("unusable", "QuerySavingsPlansDiscount: a rate that is no share of a price") from None

@@ -20,6 +20,7 @@ _CREDENTIALS = (
     "InvalidAccessKeyId", "InvalidCredentials", "InvalidSecurityToken", "MissingAccessKeyId",
     "MissingSecurityToken", "SignatureDoesNotMatch", "IncompleteSignature", "InvalidTimeStamp",
 )  # fmt: skip
+_FORBIDDEN = ("Forbidden", "NoPermission", "NotAuthorized")
 _NOT_SOLD = ("InvalidInstanceType", "InstanceType.Offline", "PriceNotFound")
 
 
@@ -54,4 +55,4 @@ def _kind_of(code: str, status: int) -> Kind:
         return "region"
     if status >= 500:
         return "unreachable"
-    return "forbidden" if status == 403 or code.startswith(("Forbidden", "NoPermission")) else "refused"
+    return "forbidden" if status == 403 or code.startswith(_FORBIDDEN) else "refused"

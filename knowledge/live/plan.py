@@ -9,11 +9,12 @@ from datetime import timedelta
 
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
-from knowledge.live.ecs import TERMS, TYPES_PER_ADVICE
+from knowledge.live.ecs import PLAN_YEARS, SAVINGS_PLANS, TERMS, TYPES_PER_ADVICE, UPFRONT
 from knowledge.live.overlay import Snapshot
 from knowledge.names import near
 
-PARTS = ("types", "prices", "spot", "stock")
+USUAL_PARTS = ("types", "prices", "spot", "stock")
+PARTS = (*USUAL_PARTS, "plans")  # plans: another interface, with a permission of its own
 PURCHASES = tuple(TERMS)
 EVERY_REGION = "all"
 # How long an answer stays good: asking sooner costs calls of a shared limit and brings nothing.
@@ -24,6 +25,7 @@ GOOD_FOR = {
     "DescribeSpotAdvice": timedelta(days=1),
     "DescribeSpotPriceHistory": timedelta(minutes=30),
     "DescribeAvailableResource": timedelta(minutes=5),
+    "QuerySavingsPlansDiscount": timedelta(days=1),
 }
 _HOME = "cn-hangzhou"  # knows the regions and types of all
 _LIKE_AN_ID = re.compile(r"[a-z]{2}-[a-z]+(-[a-z0-9]+)*")
@@ -36,7 +38,7 @@ class Wish:
 
     regions: tuple[str, ...]
     families: tuple[str, ...] = ()
-    parts: tuple[str, ...] = PARTS
+    parts: tuple[str, ...] = USUAL_PARTS
     purchases: tuple[str, ...] = PURCHASES
 
 
@@ -48,11 +50,15 @@ class Step:
     region: str
     instance_types: tuple[str, ...] = ()
     purchase: str = ""
+    family: str = ""
+    plan: tuple[str, int, str] | None = None  # savings plan: kind, years, upfront
 
     @property
     def key(self) -> str:
         """The name under which the answer is kept."""
         region = "" if self.action in _WORLDWIDE else self.region
+        if self.plan is not None:
+            return "|".join((self.action, region, self.family, *map(str, self.plan)))
         return "|".join((self.action, region, ",".join(self.instance_types), self.purchase)).rstrip("|")
 
 
@@ -67,8 +73,8 @@ def wish_of(
     return Wish(
         regions=tuple(dict.fromkeys(_region_id(catalog, name) for name in regions)),
         families=tuple(name.strip().lower().removeprefix("ecs.") for name in families),
-        parts=_chosen("only", parts, PARTS),
-        purchases=_chosen("purchase", purchases, PURCHASES),
+        parts=_chosen("only", parts, PARTS, USUAL_PARTS),
+        purchases=_chosen("purchase", purchases, PURCHASES, PURCHASES),
     )
 
 
@@ -83,11 +89,13 @@ def _region_id(catalog: Catalog, name: str) -> str:
         raise
 
 
-def _chosen(field: str, given: Sequence[str], allowed: Sequence[str]) -> tuple[str, ...]:
+def _chosen(
+    field: str, given: Sequence[str], allowed: Sequence[str], usual: Sequence[str]
+) -> tuple[str, ...]:
     for word in given:
         if word not in allowed:
             raise InputError(field, word, f"one of {', '.join(allowed)}", near(word, allowed))
-    return tuple(word for word in allowed if word in given) or tuple(allowed)
+    return tuple(word for word in allowed if word in given) or tuple(usual)
 
 
 def first_steps(wish: Wish, catalog: Catalog) -> list[Step]:
@@ -124,6 +132,21 @@ def next_steps(wish: Wish, catalog: Catalog, live: Snapshot) -> Iterator[Step]:
             yield from (Step("DescribeSpotPriceHistory", region, (name,)) for name in types)
             for start in range(0, len(types), TYPES_PER_ADVICE):
                 yield Step("DescribeSpotAdvice", region, tuple(types[start : start + TYPES_PER_ADVICE]))
+        if "plans" in wish.parts:
+            yield from _plan_steps(region, types, catalog)
+
+
+def _plan_steps(region: str, types: Sequence[str], catalog: Catalog) -> Iterator[Step]:
+    """Every savings plan of the families of some types: kind, term and upfront share."""
+    families = dict.fromkeys(catalog.family_of(name) for name in types)
+    for family in families:
+        for plan in SAVINGS_PLANS:
+            for years in PLAN_YEARS:
+                for upfront in UPFRONT:
+                    if family:
+                        yield Step(
+                            "QuerySavingsPlansDiscount", region, family=family, plan=(plan, years, upfront)
+                        )
 
 
 def _wished_types(wish: Wish, catalog: Catalog, live: Snapshot) -> list[str]:

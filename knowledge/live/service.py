@@ -23,7 +23,6 @@ from tenacity import RetryCallState, Retrying, retry_if_exception, wait_exponent
 from knowledge.errors import InputError
 from knowledge.live.faults import Fault, fault_of
 
-API_VERSION = "2014-05-26"
 # A limit that was hit opens again within the next minute: waits of 1, 2, 4 … 32 s outlast it.
 _ATTEMPTS = {"throttled": 7, "unreachable": 3}
 _BACKOFF = wait_exponential_jitter(initial=1, max=32, jitter=1)
@@ -43,6 +42,20 @@ class Endpoint:
 
 
 OFFICIAL = Endpoint()
+
+
+@dataclass(frozen=True)
+class Api:
+    """An interface of the vendor: its version, how it is asked, and its hosts where they follow no rule."""
+
+    version: str
+    method: str
+    host_in_china: str = ""  # "": one endpoint for each region
+    host_abroad: str = ""
+
+
+ECS = Api("2014-05-26", "POST")
+BILLING = Api("2017-12-14", "GET", "business.aliyuncs.com", "business.ap-southeast-1.aliyuncs.com")
 
 
 def endpoint_of(text: str) -> Endpoint:
@@ -88,7 +101,7 @@ class Service:
             connect_timeout=round(min(timeout_s, 5.0) * 1000), read_timeout=round(timeout_s * 1000)
         )
         self._sleep = sleep
-        self._clients: dict[str, Client] = {}
+        self._clients: dict[tuple[str, Api], Client] = {}
 
     def check_credentials(self) -> None:
         """Raises `InputError` where no credentials are configured; whether they are right is not asked."""
@@ -97,7 +110,9 @@ class Service:
         except (CredentialException, TeaException, ValueError, OSError):
             raise InputError("credentials", "none found", _KEY_HELP) from None
 
-    def call(self, action: str, region: str, request: DaraModel) -> dict[str, object]:
+    def call(
+        self, action: str, region: str, request: DaraModel | dict[str, object], api: Api = ECS
+    ) -> dict[str, object]:
         """The answer of one action, as the API wrote it, unknown fields included."""
         retrying = Retrying(
             sleep=self._sleep,
@@ -107,27 +122,30 @@ class Service:
             reraise=True,
         )
         try:
-            return retrying(self._once, action, region, request)
+            return retrying(self._once, action, region, request, api)
         except Fault as fault:
             if fault.kind == "credentials":
                 raise InputError("credentials", "(not shown)", _refusal(fault)) from None
             raise
 
-    def _once(self, action: str, region: str, request: DaraModel) -> dict[str, object]:
+    def _once(
+        self, action: str, region: str, request: DaraModel | dict[str, object], api: Api
+    ) -> dict[str, object]:
         params = Params(
             action=action,
-            version=API_VERSION,
+            version=api.version,
             protocol="HTTPS",
             pathname="/",
-            method="POST",
+            method=api.method,
             auth_type="AK",
             style="RPC",
             req_body_type="formData",
             body_type="json",
         )
-        query = OpenApiRequest(query=Utils.query(request.to_map()))
+        fields = request if isinstance(request, dict) else request.to_map()
+        query = OpenApiRequest(query=Utils.query(fields))
         try:
-            body = self._client(region).call_api(params, query, self._runtime)["body"]
+            body = self._client(region, api).call_api(params, query, self._runtime)["body"]
         except AlibabaCloudException as error:
             raise fault_of(str(error.code), error.status_code or 0, error.retry_after) from None
         except TeaException as error:
@@ -136,18 +154,26 @@ class Service:
             raise Fault("unreachable", "timed out" if slow else "no readable answer") from None
         if not isinstance(body, dict):
             raise Fault("unreachable", "no readable answer")
+        if body.get("Success") is False:  # the billing interface refuses with status 200
+            raise fault_of(str(body.get("Code", "")), 200)
         return body
 
-    def _client(self, region: str) -> Client:
-        if region not in self._clients:
+    def _client(self, region: str, api: Api) -> Client:
+        if (region, api) not in self._clients:
             config = Config(
                 credential=self._credentials,
                 region_id=region,
-                endpoint=self._endpoint.host or None,
+                endpoint=self._host(region, api) or None,
                 protocol=self._endpoint.protocol,
             )
-            self._clients[region] = Client(config)
-        return self._clients[region]
+            self._clients[region, api] = Client(config)
+        return self._clients[region, api]
+
+    def _host(self, region: str, api: Api) -> str:
+        """A server on this machine stands in for every interface; another host named is one of ECS."""
+        if api.host_in_china and self._endpoint.protocol == "https":
+            return api.host_in_china if region.startswith("cn-") else api.host_abroad
+        return self._endpoint.host
 
 
 def _refusal(fault: Fault) -> str:

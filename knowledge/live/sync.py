@@ -8,7 +8,15 @@ from datetime import UTC, datetime
 
 from knowledge.catalog import Catalog
 from knowledge.live.ecs import Ecs
-from knowledge.live.facts import advice_rows, price_row, region_rows, spot_rows, stock_row, type_rows
+from knowledge.live.facts import (
+    advice_rows,
+    price_row,
+    region_rows,
+    savings_rows,
+    spot_rows,
+    stock_row,
+    type_rows,
+)
 from knowledge.live.faults import Fault
 from knowledge.live.plan import GOOD_FOR, Step, Wish, closed_regions, first_steps, next_steps
 from knowledge.live.reports import Failure, SyncReport
@@ -139,6 +147,10 @@ def _answer(ecs: Ecs, step: Step, now: Callable[[], datetime]) -> Sequence[Row]:
         return type_rows(ecs.gpu_types(region), now())
     if step.action == "DescribeSpotAdvice":
         return advice_rows(ecs.spot_advice(region, step.instance_types), region, now())
+    if step.plan is not None:
+        plan, years, upfront = step.plan
+        found = ecs.savings_discount(region, step.family, plan, years, upfront)
+        return savings_rows(found, step.family, region, plan, years, upfront, now())
     (name,) = step.instance_types
     if step.action == "DescribePrice":
         return [price_row(ecs.price(region, name, step.purchase), name, region, step.purchase, now())]

@@ -59,6 +59,7 @@ class EcsServer:
             "DescribeAvailableResource": lambda query: stock(query["InstanceType"], {ZONE: "WithStock"}),
             "DescribeSpotPriceHistory": lambda query: spot(query, [(ZONE, "2026-11-30T08:00:00Z", 7.1)]),
             "DescribeSpotAdvice": lambda query: {"AvailableSpotZones": {"AvailableSpotZone": []}},
+            "QuerySavingsPlansDiscount": lambda query: discount("0.62"),
         }
 
     @property
@@ -102,6 +103,8 @@ class EcsServer:
                 self.end_headers()
                 self.wfile.write(body)
 
+            do_GET = do_POST  # billing is asked with GET
+
             def log_message(self, format: str, *args: object) -> None:
                 pass
 
@@ -124,7 +127,9 @@ def _is_signed(request: BaseHTTPRequestHandler) -> bool:
     pairs = sorted(parse_qsl(urlsplit(request.path).query, keep_blank_values=True))
     query = "&".join(f"{quote(name, safe='-_.~')}={quote(value, safe='-_.~')}" for name, value in pairs)
     headers = "".join(f"{name}:{request.headers[name].strip()}\n" for name in match[2].split(";"))
-    canonical = f"POST\n/\n{query}\n{headers}\n{match[2]}\n{request.headers['x-acs-content-sha256']}"
+    canonical = (
+        f"{request.command}\n/\n{query}\n{headers}\n{match[2]}\n{request.headers['x-acs-content-sha256']}"
+    )
     to_sign = "ACS3-HMAC-SHA256\n" + hashlib.sha256(canonical.encode()).hexdigest()
     wanted = hmac.new(KEY_SECRET.encode(), to_sign.encode(), hashlib.sha256).hexdigest()
     return hmac.compare_digest(wanted, match[3])
@@ -218,3 +223,9 @@ def spot(query: Query, points: list[tuple[str, str, float]], next_offset: int = 
         for zone, at, amount in points
     ]
     return {"Currency": "CNY", "NextOffset": next_offset, "SpotPrices": {"SpotPriceType": rows}}
+
+
+def discount(rate: str) -> dict[str, Any]:
+    """The share that a savings plan leaves to pay, as text; the code beside a success means nothing."""
+    item = {"CommodityName": "ECS", "ModuleName": "instance", "DiscountRate": rate}
+    return {"Success": True, "Code": "PARAM_ERROR", "Data": {"HostId": "h", "Items": [item]}}

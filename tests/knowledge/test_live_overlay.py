@@ -152,15 +152,17 @@ def test_a_request_is_never_sent_in_the_clear_to_another_machine(endpoint: str) 
 def test_without_another_endpoint_the_official_one_of_the_region_is_asked_in_secret() -> None:
     from alibabacloud_credentials.models import Config
 
-    from knowledge.live.service import Credentials, Service
+    from knowledge.live.service import BILLING, ECS, Credentials, Service
 
     keys = Credentials(Config(type="access_key", access_key_id=KEY_ID, access_key_secret=KEY_SECRET))
     service = Service(credentials=keys)
-    for region, host in {
-        "cn-hangzhou": "ecs-cn-hangzhou.aliyuncs.com",
-        "ap-southeast-1": "ecs.ap-southeast-1.aliyuncs.com",
-    }.items():
-        sdk = service._client(region)
+    for region, api, host in (
+        ("cn-hangzhou", ECS, "ecs-cn-hangzhou.aliyuncs.com"),
+        ("ap-southeast-1", ECS, "ecs.ap-southeast-1.aliyuncs.com"),
+        ("cn-hangzhou", BILLING, "business.aliyuncs.com"),
+        ("ap-southeast-1", BILLING, "business.ap-southeast-1.aliyuncs.com"),
+    ):
+        sdk = service._client(region, api)
         assert (sdk._endpoint, sdk._protocol, sdk._region_id) == (host, "https", region)
 
 
@@ -175,10 +177,11 @@ def test_the_policy_in_the_docs_allows_what_is_asked_and_nothing_more() -> None:
     from knowledge.live.ecs import ACTIONS
 
     text = (ROOT / "docs" / "live-refresh.md").read_text(encoding="utf-8")
-    policy = json.loads(re.search(r"```json\n(.*?)```", text, re.DOTALL)[1])
-    (statement,) = policy["Statement"]
-    assert statement["Effect"] == "Allow"
-    assert sorted(statement["Action"]) == sorted(f"ecs:{action}" for action in ACTIONS)
+    policies = [json.loads(found) for found in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
+    usual, wish = (policy["Statement"] for policy in policies)
+    assert [part["Effect"] for part in (*usual, *wish)] == ["Allow", "Allow"]
+    assert sorted(usual[0]["Action"]) == sorted(f"ecs:{action}" for action in ACTIONS)
+    assert wish[0]["Action"] == ["bssapi:QuerySavingsPlansDiscount"]
 
 
 # Readers
@@ -345,17 +348,19 @@ def test_no_answer_whatever_breaks_a_refresh(data: st.DataObject) -> None:
     from knowledge.live.sync import _answer
 
     class Anything:
-        def call(self, action: str, region: str, request: object) -> object:
+        def call(self, action: str, region: str, request: object, api: object) -> object:
             true = EcsServer.truths()[action]({"InstanceType": A100, "RegionId": region, "Offset": "0"})
             return _changed(true, data.draw)
 
     action = data.draw(st.sampled_from(sorted(EcsServer.truths())))
     step = Step(action, "cn-hangzhou", (A100,), "payg")
+    if action == "QuerySavingsPlansDiscount":
+        step = Step(action, "cn-hangzhou", family="gn7e", plan=("universal", 1, "none"))
     try:
         rows = _answer(Ecs(Anything()), step, lambda: NOON)
     except Fault:
         return
-    assert all(item.source.startswith("live: ECS ") for item in rows)
+    assert all(item.source.startswith(("live: ECS ", "live: billing ")) for item in rows)
 
 
 def _changed(value: object, draw: Callable[..., object]) -> object:

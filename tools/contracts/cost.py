@@ -164,6 +164,7 @@ class SavingsRate(Report):
     percent_of_payg: float
     hourly: Money | None = None  # all machines
     monthly: Money | None = None  # 730 hours
+    break_even_hours: float  # of use a month, above which it costs less than pay-as-you-go
     source: str
     as_of: str
     at: str = ""

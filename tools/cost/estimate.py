@@ -196,7 +196,8 @@ def _warnings(
     if ask.instance.status != "current":
         found.append(Remark(code=f"{ask.instance.status}_type", params={"status": ask.instance.status}))
     if price is None:
-        found.append(_why_no_price(ask, catalog))
+        if ask.purchase != SAVINGS_PLAN or not catalog.live.savings_rates(ask.instance.family, ask.region):
+            found.append(_why_no_price(ask, catalog))
         if ask.purchase in derived:
             found.append(
                 Remark(

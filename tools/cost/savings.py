@@ -30,6 +30,7 @@ def savings_rates(
                 percent_of_payg=float(row.percent_of_payg),
                 hourly=hourly,
                 monthly=None if hourly is None else hourly * HOURS_PER_MONTH,
+                break_even_hours=round(float(row.percent_of_payg) / 100 * HOURS_PER_MONTH, 1),
                 source=row.source,
                 as_of=row.as_of,
                 at=minute(row.checked_at),
