@@ -12,7 +12,7 @@ from knowledge.names import near
 # A type name in any of the ways people spell it: ecs. missing, blanks, commas or hyphens for dots.
 _TYPE = re.compile(
     r"(?<![a-z0-9.])(?:ecs[.\-\s]{1,2})?(?P<family>[a-z]{1,6}\d{1,2}[a-z]{0,4})"
-    r"(?P<middle>(?:[-_ .](?!\d*x?l(?:arge)?\b)[a-z0-9]{1,8}){0,4})"
+    r"(?P<middle>(?:(?:-|[_ .](?=[a-z]{0,4}\d))(?!\d*x?l(?:arge)?\b)[a-z0-9]{1,8}){0,4})"
     r"[-_ .,]{1,2}(?P<size>\d{0,3}\s?(?:xlarge|large|xl|x\s?large|xlager|xlarg|medium|small))(?![a-z0-9])"
 )
 _FAMILY = re.compile(
