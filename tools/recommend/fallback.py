@@ -73,11 +73,16 @@ def _any_count(limits: Limits) -> Limits:
 
 
 def _within_budget(case: Case) -> list[Option]:
-    """The same work under the smallest load within the budget, or else just a machine."""
+    """The same work under the largest load within the budget, or else just a machine."""
     smaller = case.task.smaller()
-    chosen = choose(smaller.run(case.kinds, case.limits).candidates, "balanced") if smaller else []
-    if chosen:
-        return [case.option(chosen[0][0], (Remark(code="budget_buys_smaller_load"),), task=smaller)]
+    # Most budgets that miss are far too small: whether any load fits is asked first.
+    if smaller and choose(smaller[-1].run(case.kinds, case.limits).candidates, "balanced"):
+        for task in smaller:
+            chosen = choose(task.run(case.kinds, case.limits).candidates, "balanced")
+            if chosen:
+                asked = {f"asked_{name}": value for name, value in case.task.load.items()}
+                why = Remark(code="budget_buys_smaller_load", params={**task.load, **asked})
+                return [case.option(chosen[0][0], (why,), task=task)]
     hardware = HardwareTask(case.request, case.tariff, case.catalog)
     any_machine, _ = machines(case.catalog, replace(case.limits, model_work=False), case.tariff)
     chosen = choose(hardware.run(any_machine, case.limits).candidates, "fastest")

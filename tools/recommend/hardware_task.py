@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from knowledge.catalog import Catalog
@@ -141,8 +141,12 @@ class HardwareTask:
     def plan(self, candidate: Candidate) -> Plan:
         return Plan(data_parallel=candidate.layout.data)
 
-    def smaller(self) -> HardwareTask | None:
-        return None
+    @property
+    def load(self) -> Mapping[str, Scalar]:
+        return {}
+
+    def smaller(self) -> Sequence[HardwareTask]:
+        return ()
 
 
 def hardware_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> HardwareTask:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from knowledge.catalog import Catalog
@@ -145,8 +145,12 @@ class OtherTask:
     def _generates(self) -> bool:
         return self.request.task in ("diffusion", "video")
 
-    def smaller(self) -> OtherTask | None:
-        return None
+    @property
+    def load(self) -> Mapping[str, Scalar]:
+        return {}
+
+    def smaller(self) -> Sequence[OtherTask]:
+        return ()
 
 
 def is_other(request: SizingRequest, catalog: Catalog) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Instance
+from tools.contracts.base import Scalar
 from tools.contracts.memory import MemoryReport, MemoryRequest
 from tools.contracts.sizing import Plan, SizingRequest
 from tools.contracts.throughput import ThroughputReport, ThroughputRequest
@@ -97,22 +98,32 @@ class ServingTask:
             max_num_seqs=self.work.max_num_seqs,
         )
 
-    def smaller(self) -> ServingTask | None:
-        context = min(self.work.context_tokens, _LEAST_CONTEXT)
+    @property
+    def load(self) -> Mapping[str, Scalar]:
+        return {"concurrency": self.work.concurrency, "context_tokens": self.work.context_tokens}
+
+    def smaller(self) -> Sequence[ServingTask]:
+        """Half the requests of the same length at once, and so on; then one short request. Targets and rates
+        are dropped."""
+        asked = self.work.context_tokens, self.work.concurrency
+        halved = (asked[1] >> times for times in range(1, asked[1].bit_length()))
+        loads = [*((asked[0], number) for number in halved), (min(asked[0], _LEAST_CONTEXT), 1)]
+        fewer = (self._load(*load) for load in dict.fromkeys(loads) if load != asked)
+        return [replace(self, figures=_figures(load)) for load in fewer]
+
+    def _load(self, context: int, concurrency: int) -> Workload:
         outputs = max(1, min(self.work.output_tokens, context // 4))
-        inputs = max(1, min(self.work.input_tokens, context - outputs))
-        least = replace(
+        return replace(
             self.work,
             context_tokens=context,
-            input_tokens=inputs,
+            input_tokens=max(1, min(self.work.input_tokens, context - outputs)),
             output_tokens=outputs,
-            concurrency=1,
+            concurrency=concurrency,
             max_num_seqs=None if self.work.max_num_seqs is None else 16,
             requests_per_s=None,
             ttft_ms=None,
             tpot_ms=None,
         )
-        return None if least == self.work else replace(self, figures=_figures(least))
 
 
 def serving_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> ServingTask:

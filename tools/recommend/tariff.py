@@ -29,7 +29,7 @@ def _table(catalog: Catalog, purchase: Purchase) -> _Table:
 
 
 @lru_cache(maxsize=8)
-def _table_of(catalog: Catalog, purchase: Purchase, edition: int) -> _Table:
+def _table_of(catalog: Catalog, purchase: Purchase, edition: int) -> _Table:  # noqa: ARG001 - part of the cache key
     keys = {(row.instance_type, row.region_id) for row in catalog.prices if row.purchase == purchase}
     found = {(name, region): catalog.price(name, region, purchase) for name, region in keys}
     return {key: row.price for key, row in found.items() if row is not None}
@@ -41,7 +41,7 @@ def _cheapest_by_side(catalog: Catalog) -> dict[tuple[str, bool], Quote]:
 
 
 @lru_cache(maxsize=8)
-def _cheapest_of(catalog: Catalog, edition: int) -> dict[tuple[str, bool], Quote]:
+def _cheapest_of(catalog: Catalog, edition: int) -> dict[tuple[str, bool], Quote]:  # noqa: ARG001 - as above
     found: dict[tuple[str, bool], Quote] = {}
     for (name, region), price in sorted(_table(catalog, "payg").items()):
         key = name, catalog.regions_by_id[region].mainland

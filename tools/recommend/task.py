@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from knowledge.rows import Instance
+from tools.contracts.base import Scalar
 from tools.contracts.memory import MemoryReport
 from tools.contracts.other import OtherMemoryReport
 from tools.contracts.sizing import Plan
@@ -36,5 +37,10 @@ class Task(Protocol):
     def plan(self, candidate: Candidate) -> Plan:
         """The parallel plan as reports carry it."""
 
-    def smaller(self) -> Task | None:
-        """The same work under the smallest useful load, for what a budget buys; None where it is that."""
+    @property
+    def load(self) -> Mapping[str, Scalar]:
+        """What is done at once, in the fields of a request; what a smaller load is measured by."""
+
+    def smaller(self) -> Sequence[Task]:
+        """The same work under smaller loads, the largest first and the smallest useful one last, for what
+        a budget buys; none where it is that already."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from knowledge.catalog import Catalog
@@ -190,6 +190,7 @@ class TrainingTask:
             model=request.model,
             params_b=request.params_b,
             method=method,
+            objective=request.training_objective,
             precision="" if quantized else request.precision,
             lora_rank=request.lora_rank,
             sequence_length=request.sequence_length or request.context_tokens,
@@ -220,14 +221,18 @@ class TrainingTask:
             engine="deepspeed" if layout.zero else "torchrun",
         )
 
-    def smaller(self) -> TrainingTask | None:
+    @property
+    def load(self) -> Mapping[str, Scalar]:
+        return {"method": self.request.method or None, "sequence_length": self.request.sequence_length}
+
+    def smaller(self) -> Sequence[TrainingTask]:
         """The lightest job: QLoRA with one short sequence at a time and no deadline."""
         request = self.request.model_copy(
             update={"method": "qlora", "micro_batch": 1, "sequence_length": 1024, "deadline_hours": None}
         )
         if self.methods == ("pretrain",) or (self.methods == ("qlora",) and request == self.request):
-            return None
-        return TrainingTask(request, ("qlora",), self.tariff, self.catalog)
+            return ()
+        return (TrainingTask(request, ("qlora",), self.tariff, self.catalog),)
 
 
 def _largest(machines: Sequence[tuple[Silicon, list[Instance]]]) -> dict[str, int]:

@@ -277,6 +277,18 @@ def test_too_small_a_budget_shows_the_price_of_the_wish_and_what_the_money_buys(
     assert bought.hourly_cny <= 25
 
 
+def test_what_a_budget_buys_says_how_far_the_load_shrinks() -> None:
+    found = ask(model="Qwen2.5-7B", context_tokens=32768, concurrency=200, budget={"amount": 10})
+    bought = next(o for o in found.fallback if "budget_buys_smaller_load" in codes(o))
+    params = next(remark.params for remark in bought.why if remark.code == "budget_buys_smaller_load")
+    assert (params["asked_concurrency"], params["asked_context_tokens"]) == (200, 32768)
+    assert 1 <= params["concurrency"] < 200
+    assert params["context_tokens"] == 32768  # a long request still fits: fewer of them come first
+    held = ask(**{key: params[key] for key in ("concurrency", "context_tokens")}, model="Qwen2.5-7B",
+               budget={"amount": 10})  # fmt: skip
+    assert held.options
+
+
 def test_video_in_shanghai_under_40_cny_takes_the_80_gb_card() -> None:
     first = ask(task="video", model="Wan2.1-T2V-14B", regions=["上海"], budget={"amount": 40}).options[0]
     assert (first.instance_type, first.region) == ("ecs.gn7e-c16g1.4xlarge", "cn-shanghai")
