@@ -22,6 +22,8 @@ _INFERENCE = {
 }
 _LIBRARIES = ("transformers", "autoawq", "autogptq", "gptq-for-llama", "accelerate")
 _MEASURED = re.compile(r"measured=(engine_log|torch_\w+|nvidia_smi|vendor_table|user_report)")
+_STEP = re.compile(r"(?:n_ubatch|max_num_batched_tokens) (\d+)")
+_EAGER = re.compile(r"(?:^|;)(?:enforce-)?eager(?:;|$)")
 _GENERATED = re.compile(r"prompt \d+ tokens \+ (\d+) generated|(\d+) generated tokens")
 
 
@@ -60,7 +62,7 @@ def inference_rows() -> Iterator[MemoryRow]:
                 row_id=row["id"],
                 calculator="inference",
                 request=inference_request(row),
-                figure=figure,
+                figure="device_gib_per_gpu" if "by nvidia-smi" in kind else figure,
                 value=_measured(row),
                 engine=row["engine"] or "not stated",
                 precision=row["weight_precision"],
@@ -72,6 +74,7 @@ def inference_rows() -> Iterator[MemoryRow]:
 def inference_request(row: dict[str, str]) -> dict[str, object]:
     """The `MemoryRequest` fields of a row: `batch_or_seqs` is max_num_seqs of a vLLM log, else the batch."""
     generated = _GENERATED.search(row["note"])
+    step = _STEP.search(row["note"])
     batch = "max_num_seqs" if row["engine"].startswith("vllm") else "concurrency"
     return _stated(
         model=row["model_id"],
@@ -87,6 +90,8 @@ def inference_request(row: dict[str, str]) -> dict[str, object]:
         gpu_memory_utilization=row["gpu_memory_utilization"],
         context_tokens=row["context_tokens"],
         output_tokens=(generated[1] or generated[2]) if generated else "",
+        max_batched_tokens=step[1] if step else "",
+        enforce_eager=_EAGER.search(row["note"]) is not None or "",
         **{batch: row["batch_or_seqs"]},
     )
 
@@ -243,9 +248,13 @@ def _measured(row: dict[str, str]) -> float:
 _TEXT = ("model", "engine_version", "resolution", "frames_or_duration", "precision")
 
 
-def _stated(**cells: str) -> dict[str, object]:
+def _stated(**cells: str | bool) -> dict[str, object]:
     """The cells that are not empty, numbers as numbers."""
-    return {name: cell if name in _TEXT else _number(cell) for name, cell in cells.items() if cell}
+    return {
+        name: cell if name in _TEXT or isinstance(cell, bool) else _number(cell)
+        for name, cell in cells.items()
+        if cell
+    }
 
 
 def _number(cell: str) -> str | int | float:

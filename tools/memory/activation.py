@@ -84,7 +84,17 @@ def _llama_cpp_bytes(engine: Engine, shape: Shape, work: Work) -> float:
     2025) its score matrix, and the layer's own tensors."""
     year_or_build = engine.version[0] if engine.version else 9999
     scores = 4.0 * work.tokens * work.context * shape.query_heads if year_or_build in (2023, 2024) else 0.0
-    return max(4.0 * work.tokens * shape.vocab, scores) + layer_bytes(shape, work.tokens, work.tensor) / 2
+    expanded = _expanded_latents(shape, work) if engine.expands_latents else 0.0
+    logits = 4.0 * work.tokens * shape.vocab
+    return max(logits, scores, expanded) + layer_bytes(shape, work.tokens, work.tensor) / 2
+
+
+def _expanded_latents(shape: Shape, work: Work) -> float:
+    """Keys and values of one layer computed from the latents of the whole context, in 16 bit: the part of
+    the keys that comes from the latent, the keys with their rotary part, and the values (ik_llama.cpp; 3.5
+    GiB for DeepSeek-V3 at 32,768 tokens, five logs say 3.3 to 4.2)."""
+    widths = 2 * shape.latent_key + shape.rotary_key + shape.latent_value
+    return 2.0 * work.context * shape.query_heads * widths
 
 
 def _transformers_bytes(engine: Engine, shape: Shape, weights: WeightFormat, work: Work) -> float:

@@ -31,6 +31,12 @@ class Card:
     nominal: float
     capability: float | None = None
     architecture: str = ""
+    nvlink_gbs: float = 0.0
+
+    @property
+    def has_multicast(self) -> bool:
+        """Whether NCCL lays out its NVLink multicast buffers: NVLink of Hopper and newer."""
+        return self.nvlink_gbs > 0 and (self.capability or 0.0) >= 9
 
     @property
     def large_not_a100(self) -> bool:
@@ -46,7 +52,15 @@ def card_of(gpu: Gpu) -> Card:
         usable, measured = gpu.cuda_visible_gib, True
     elif measured:
         usable -= min(DRIVER_RESERVE_GIB, 0.02 * usable)
-    return Card(gpu.gpu_model, usable, measured, nominal_gib(gpu), gpu.compute_capability, gpu.architecture)
+    return Card(
+        name=gpu.gpu_model,
+        usable=usable,
+        measured=measured,
+        nominal=nominal_gib(gpu),
+        capability=gpu.compute_capability,
+        architecture=gpu.architecture,
+        nvlink_gbs=gpu.nvlink_gbs or 0.0,
+    )
 
 
 def resolve_card(name: str, catalog: Catalog) -> tuple[Card, str]:

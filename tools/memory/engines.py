@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from knowledge.errors import InputError
@@ -15,13 +15,18 @@ Version = tuple[int, ...]
 
 # share: the engine takes a share of the card, and weights, activations and pool lie inside it;
 # static: weights and pool lie inside the share, activations outside; rest: the pool takes a share of what is
-# left beside weights and activations; demand: memory grows with use.
-Allocation = Literal["share", "static", "rest", "demand"]
+# left beside weights and activations; fixed: the pool takes a share of the card, whatever else must lie
+# there; demand: memory grows with use.
+Allocation = Literal["share", "static", "rest", "fixed", "demand"]
 
 CUDA_CONTEXT_GIB = 0.5  # driver context with cuBLAS, about 550 MB on A100/H100/L40S (aiconfigurator)
 # Captured CUDA graphs: 0.17 to 0.72 GiB in vLLM 0.7-0.8 logs, -0.9 to 1.15 in 0.10-0.11. What vLLM since 0.21
 # sets aside for them inside its share is less (a 0.23 log leaves 0 to 0.3).
 GRAPHS_GIB, GRAPHS_RESERVED_GIB = 0.4, 0.15
+# What SGLang's processes lose between start and loading when they form a group: with NVLink multicast 1.8 to
+# 2.0 (8 x H200), 2.4 to 2.5 (8 x B200), 1.7 (4 x H100, from its pool); without it 0.13 (4 x A10G), 0.39
+# (4 x RTX PRO 6000). Lines "Init torch distributed ends" of sgl-project/sglang #11716, #4127, #40558, #5390.
+GROUP_MULTICAST_GIB, GROUP_GIB = 1.9, 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,6 +40,8 @@ class Engine:
     layer_split: bool = False  # more GPUs without a plan mean whole layers per GPU, not tensor parallel
     keeps_windows: bool = True  # window layers stop growing
     keeps_latents: bool = True  # latent attention is cached as latents, not as full heads
+    expands_latents: bool = False  # a prompt step computes keys and values of the whole cache from latents
+    holds_full_length: bool = False  # starts only where the pool holds one sequence of the longest length
     loading: Loading = AS_PUBLISHED
 
     @property
@@ -77,11 +84,13 @@ class Engine:
             reserve = max(reserve, 10.0)
         return max(0.5, 1 - reserve / card.nominal)
 
-    def libraries_gib(self, tensor: int) -> float:
+    def libraries_gib(self, tensor: int, card: Card | None = None) -> float:
         """Memory outside the tensor allocator that counts against the share: vLLM's "non_torch_memory"
         (0.03-0.08, 0.25, 0.43 at TP 1, 2, 4 in V0 logs; 0.13, 0.55 at TP 1, 2 in V1 logs), NCCL inside."""
         if not self.preallocates:
             return 0.0
+        if self.name == "sglang" and tensor > 1:
+            return GROUP_MULTICAST_GIB if card and card.has_multicast else GROUP_GIB
         if self.name == "vllm" and not self.at_least(0, 9):
             return 0.05 if tensor == 1 else 0.25 if tensor == 2 else 0.43
         return 0.14 if tensor == 1 else 0.55
@@ -125,6 +134,7 @@ _NAMES = {
     "accelerate": "transformers",
     "autoawq": "autoawq",
 }
+_IK = "ikllama.cpp"
 
 
 def resolve_engine(name: str, version: str = "") -> tuple[Engine, str]:
@@ -134,12 +144,14 @@ def resolve_engine(name: str, version: str = "") -> tuple[Engine, str]:
         name, reason = "vllm", "default_engine"
     match = re.match(r"^(.*?)[\s:=@]*v?(\d+(?:\.\d+)+.*)?$", name.strip(), re.DOTALL)
     bare, attached = (match[1], match[2] or "") if match else (name, "")
-    known = _NAMES.get(normal(bare))
+    spelled = normal(bare)
+    known = _NAMES.get(spelled)
     if known is None:
         raise InputError("engine", name, "a known serving engine", near(bare, _NAMES))
-    if normal(bare) != normal(known) and not reason:
+    if spelled != normal(known) and not reason:
         reason = "engine_of_equal_kind"
-    return _engine(known, parse_version(version or attached)), reason
+    engine = _engine(known, parse_version(version or attached))
+    return (replace(engine, expands_latents=True) if spelled == _IK else engine), reason
 
 
 def parse_version(text: str) -> Version:
@@ -156,11 +168,15 @@ def _engine(name: str, version: Version) -> Engine:
         windows = newest or version >= (0, 9)  # the hybrid cache manager
         latents = newest or version >= (0, 7)
         loading = Loading(pads_mxfp4=True)
-        return Engine(name, version, "share", share, False, windows, latents, loading)
+        return Engine(
+            name, version, "share", share, False, windows, latents, loading=loading, holds_full_length=True
+        )
     if name == "sglang":
         return Engine(name, version, "static", 0.88)
     if name == "tensorrt-llm":
         return Engine(name, version, "rest", 0.9)
+    if name == "lmdeploy" and not newest and version < (0, 2, 1):
+        return Engine(name, version, "fixed", 0.5, keeps_windows=False)  # cache_max_entry_count of that time
     if name == "lmdeploy":
         return Engine(name, version, "rest", 0.8, keeps_windows=False)
     if name == "tgi":

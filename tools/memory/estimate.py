@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from knowledge.catalog import Catalog
 from tools.contracts.base import SourceRef, Verdict
 from tools.contracts.memory import MemoryReport, MemoryRequest
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.kv import kv_layout
-from tools.memory.limits import compute, fit_options
+from tools.memory.limits import FEWEST_SEQUENCES, compute, fit_options
 from tools.memory.plan import MemoryPlan
 from tools.memory.request import Notes, Resolved, resolve
 from tools.memory.shape import shape_of
@@ -25,7 +27,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     """
     notes = Notes()
     resolved = resolve(request, catalog, notes)
-    plan = compute(resolved)
+    resolved, plan = _started_to_fit(request, resolved, notes)
     layout = kv_layout(resolved.model, resolved.kv)
     _remark(plan, resolved, notes)
     low, high = _range(plan, resolved.engine)
@@ -53,6 +55,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
         total_gib_per_gpu=plan.total,
         total_gib_per_gpu_low=low,
         total_gib_per_gpu_high=high,
+        device_gib_per_gpu=plan.device,
         usable_gib_per_gpu=plan.usable,
         nominal_gib_per_gpu=card.nominal if card else None,
         nominal_gib=card.nominal * resolved.gpu_count if card else None,
@@ -72,6 +75,23 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     )
 
 
+def _started_to_fit(request: MemoryRequest, resolved: Resolved, notes: Notes) -> tuple[Resolved, MemoryPlan]:
+    """The plan of the request. Where no engine was named its settings are ours: a server that lacks only the
+    room for its default number of sequences is then started with fewer, and the report says so."""
+    plan = compute(resolved)
+    fewer = max(FEWEST_SEQUENCES, resolved.load.concurrency)
+    ours = not request.engine and request.max_num_seqs is None and resolved.engine.preallocates
+    if plan.fits is not False or not ours or fewer >= plan.sequences:
+        return resolved, plan
+    changed = replace(resolved, load=replace(resolved.load, max_num_seqs=fewer))
+    smaller = compute(changed)
+    if not smaller.fits:
+        return resolved, plan
+    notes.assumptions[:] = [item for item in notes.assumptions if item.field != "max_num_seqs"]
+    notes.assume("max_num_seqs", fewer, "lowered_to_fit")
+    return changed, smaller
+
+
 def _range(plan: MemoryPlan, engine: Engine) -> tuple[float, float]:
     """The range that holds 90 % of measurements of the kind (benchmarks/memory): 3 % of weights and cache
     and a third of the rest for servers; for libraries what passes beside the total and the context."""
@@ -85,6 +105,8 @@ def _remark(plan: MemoryPlan, resolved: Resolved, notes: Notes) -> None:
     """Warnings that need the computed plan."""
     if kv_layout(resolved.model, resolved.kv).is_bound:
         notes.warn("kv_upper_bound", model=resolved.model.model_id)
+    if plan.loading:
+        notes.warn("loads_16_bit_first", gib=round(plan.loading, 2))
     if plan.passing_peak > 0.1:
         notes.warn("passing_peak_beside_total", gib=round(plan.passing_peak, 2))
     limit = resolved.load.max_model_len or resolved.model.max_position_embeddings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -41,6 +41,7 @@ class WeightFormat:
     category: str = "float"
     compute_dtype: str = "bf16"
     min_capability: float | None = None
+    made_at_start: bool = False  # the engine loads 16-bit weights and quantizes them on the GPU
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +54,7 @@ class KvFormat:
 
 
 BF16_KV = KvFormat("bf16", 16.0)
+SIXTEEN_BIT = WeightFormat("bf16", 16.0, "all")
 
 # llama.cpp blocks of 32 with one fp16 scale each (ggml type sizes).
 _BLOCK_KV = {"q8_0": 8.5, "q5_1": 6.0, "q5_0": 5.5, "q4_1": 5.0, "q4_0": 4.5, "iq4_nl": 4.5}
@@ -72,7 +74,13 @@ def resolve_weights(text: str, catalog: Catalog, model: Model) -> tuple[WeightFo
     row = catalog.precision(written)
     if row.name == "awq-int4" and "awq" not in written:
         reason = "int4_means_awq"
-    return format_of(row, model), reason
+    found = format_of(row, model)
+    return (_made_at_start(found) if "torchao" in text.lower() else found), reason
+
+
+@lru_cache(maxsize=4096)
+def _made_at_start(weights: WeightFormat) -> WeightFormat:
+    return replace(weights, made_at_start=True)
 
 
 def native_format(catalog: Catalog, model: Model) -> tuple[WeightFormat, str]:

@@ -13,6 +13,8 @@ from tools.memory.plan import MemoryPlan, plan_memory
 from tools.memory.request import Resolved
 from tools.memory.weights import Plan
 
+FEWEST_SEQUENCES = 16  # no server of ours is started for fewer sequences at once
+
 
 def compute(resolved: Resolved) -> MemoryPlan:
     """The plan of a resolved request."""
@@ -63,8 +65,8 @@ def _changes(
         yield "kv_fp8", "kv_precision", "fp8", replace(resolved, kv=kv_format(catalog.kv_precision("fp8")))
     if resolved.engine.preallocates and base.utilization < 0.95:
         yield "higher_utilization", "gpu_memory_utilization", 0.95, _with(resolved, utilization=0.95)
-    if resolved.engine.preallocates and base.sequences > max(16, load.concurrency):
-        seqs = max(16, load.concurrency)
+    seqs = max(FEWEST_SEQUENCES, load.concurrency)
+    if resolved.engine.preallocates and base.sequences > seqs:
         yield "lower_max_num_seqs", "max_num_seqs", seqs, _with(resolved, max_num_seqs=seqs)
     for name, code in (("fp8", "weights_8bit"), ("awq-int4", "weights_4bit")):
         if resolved.weights.bits > (8.5 if name == "fp8" else 5):

@@ -8,7 +8,7 @@ from knowledge.rows import Model
 from tools.memory.activation import Work, activation_gib, passing_peak_gib
 from tools.memory.card import Card
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
-from tools.memory.formats import BF16_KV, KvFormat, WeightFormat
+from tools.memory.formats import BF16_KV, SIXTEEN_BIT, KvFormat, WeightFormat
 from tools.memory.kv import expanded_layout, kv_layout
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
@@ -48,6 +48,10 @@ class MemoryPlan:
     max_concurrency: int | None
     margin: float | None
     passing_peak: float  # needed for moments, beside the total
+    loading: (
+        float  # 16-bit weights of a format that is made at start; 0 for files that are loaded as they are
+    )
+    device: float  # what nvidia-smi shows of the process once it serves this load
     sequences: int
     batched_tokens: int
     utilization: float
@@ -85,24 +89,34 @@ def plan_memory(
         prompt=max(1, load.context_tokens - load.output_tokens),
         tensor=plan.tensor,
     )
-    per_sequence = layout.per_sequence(load.context_tokens, engine.keeps_windows)
-    per_sequence *= layout.share(plan.tensor, plan.pipeline)
+    heads = layout.share(plan.tensor, plan.pipeline)
+    per_sequence = layout.per_sequence(load.context_tokens, engine.keeps_windows) * heads
+    longest = layout.per_sequence(load.max_model_len or 0, engine.keeps_windows) * heads / GIB
     parts = _Parts(
         weights=weight_bytes_per_gpu(shape, weights, plan, engine.loading) / GIB,
         activation=activation_gib(engine, shape, weights, work),
-        libraries=engine.libraries_gib(plan.tensor),
+        libraries=engine.libraries_gib(plan.tensor, card),
         graphs=engine.graphs_gib(load.eager),
         graphs_in_share=engine.graphs_in_share_gib(load.eager),
     )
     kv_gib = per_sequence * load.concurrency / GIB
     share = load.utilization or engine.default_share(card, plan.gpus)
     passing = passing_peak_gib(engine, shape, work, kv_gib)
+    loading = 0.0
+    if weights.made_at_start and engine.preallocates:
+        loading = weight_bytes_per_gpu(shape, SIXTEEN_BIT, plan, engine.loading) / GIB
     pool = margin = concurrency = capacity = None
     if card is not None:
         pool = _pool(engine, card, share, parts)
-        beside = card.usable - CUDA_CONTEXT_GIB - parts.sum - passing
+        free = card.usable - CUDA_CONTEXT_GIB
+        # A pool of fixed size lies there whole, needed or not.
+        beside = free - parts.sum - passing - (pool - kv_gib if engine.allocation == "fixed" else 0.0)
         room = min(pool - POOL_ROUNDING_SHARE * card.usable, beside - ROUNDING_SHARE * card.usable)
         margin = room - kv_gib
+        if engine.holds_full_length:
+            margin = min(margin, pool - longest)
+        if loading:
+            margin = min(margin, free - loading)
         if per_sequence > 0:
             capacity = int(max(pool, 0.0) * GIB / per_sequence * load.context_tokens)
         concurrency = _sequences(room, per_sequence)
@@ -117,6 +131,11 @@ def plan_memory(
         max_concurrency=concurrency,
         margin=margin,
         passing_peak=passing,
+        loading=loading,
+        device=CUDA_CONTEXT_GIB
+        + parts.sum
+        + passing
+        + max(kv_gib, pool or 0.0 if engine.preallocates else 0.0),
         sequences=work.sequences,
         batched_tokens=work.tokens,
         utilization=share,
@@ -152,7 +171,9 @@ def _pool(engine: Engine, card: Card, share: float, parts: _Parts) -> float:
     if engine.allocation == "demand":
         return free - parts.sum
     if engine.allocation == "static":
-        return share * free - parts.weights - parts.libraries
+        return share * (free - parts.libraries) - parts.weights
+    if engine.allocation == "fixed":
+        return share * card.usable
     if engine.allocation == "rest":
         return share * (free - parts.sum)
     return share * card.usable - (parts.sum - parts.graphs + parts.graphs_in_share)

@@ -173,10 +173,24 @@ def _plan(
     return Plan(tensor, pipeline, request.expert_parallel or 1), count
 
 
+def _is_a_start(request: MemoryRequest) -> bool:
+    """Whether the request describes one start of an engine: then flags left out are the engine's own."""
+    return bool(
+        request.engine_version
+        or request.gpu_memory_utilization
+        or request.max_num_seqs
+        or request.max_batched_tokens
+    )
+
+
 def _load(
     request: MemoryRequest, model: Model, engine: Engine, card: Card | None, gpus: int, notes: Notes
 ) -> Load:
     context = request.context_tokens or request.max_model_len
+    if context is None and _is_a_start(request) and engine.holds_full_length:
+        context = model.max_position_embeddings
+        if context:
+            notes.assume("context_tokens", context, "engine_default")
     if context is None:
         context = min(DEFAULT_CONTEXT, model.max_position_embeddings or DEFAULT_CONTEXT)
         notes.assume("context_tokens", context, "default_context")

@@ -46,6 +46,9 @@ class Shape:
     num_experts: int
     experts_per_token: int
     is_latent: bool
+    latent_key: int  # widths of one head of latent attention: key from the latent, rotary key, value
+    rotary_key: int
+    latent_value: int
     tied: bool
     predicts_tokens: bool  # has an output head, tied or not
     known_layout: bool  # False: only the total is known, every split is an estimate
@@ -112,6 +115,9 @@ def shape_of(model: Model) -> Shape:
         num_experts=model.num_experts or 0,
         experts_per_token=model.experts_per_token or 0,
         is_latent=model.attention == "mla" or model.kv_lora_rank is not None,
+        latent_key=model.qk_nope_head_dim or 0,
+        rotary_key=model.qk_rope_head_dim or 0,
+        latent_value=model.v_head_dim or 0,
         tied=tied,
         predicts_tokens=has_head,
         known_layout=bool(hidden and layers and vocab),
