@@ -30,6 +30,8 @@ class MemoryRequest(Request):
     max_batched_tokens: int | None = Field(default=None, ge=1, le=100_000_000)
     gpu_memory_utilization: float | None = Field(default=None, gt=0, le=1)
     enforce_eager: bool | None = None
+    lora_rank: int | None = Field(default=None, ge=1, le=8192)  # a server that lends slots to LoRA adapters
+    max_loras: int | None = Field(default=None, ge=1, le=4096)  # adapters in one step; 1 where only a rank
 
 
 class FitOption(Report):

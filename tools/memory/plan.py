@@ -10,6 +10,7 @@ from tools.memory.card import Card
 from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.formats import BF16_KV, SIXTEEN_BIT, KvFormat, WeightFormat
 from tools.memory.kv import expanded_layout, kv_layout
+from tools.memory.lora import lora_slots_gib
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, Plan, weight_bytes_per_gpu
 
@@ -32,6 +33,8 @@ class Load:
     max_batched_tokens: int | None = None
     utilization: float | None = None
     eager: bool = False
+    lora_rank: int = 0  # of the adapters that may be served; 0 for none
+    max_loras: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +51,7 @@ class MemoryPlan:
     max_concurrency: int | None
     margin: float | None
     passing_peak: float  # needed for moments, beside the total
-    loading: (
-        float  # 16-bit weights of a format that is made at start; 0 for files that are loaded as they are
-    )
+    loading: float  # 16-bit weights of a format that is made at start; 0 for files loaded as they are
     device: float  # what nvidia-smi shows of the process once it serves this load
     sequences: int
     batched_tokens: int
@@ -81,19 +82,13 @@ def plan_memory(
     """Memory per GPU of one replica. Raises `NotKnown` where the catalog lacks the model's layout."""
     shape = shape_of(model)
     layout = kv_layout(model, kv) if engine.keeps_latents else expanded_layout(model, kv)
-    work = Work(
-        sequences=load.max_num_seqs or engine.default_sequences(card),
-        tokens=load.max_batched_tokens or engine.default_batched_tokens(card),
-        context=load.context_tokens,
-        concurrency=load.concurrency,
-        prompt=max(1, load.context_tokens - load.output_tokens),
-        tensor=plan.tensor,
-    )
+    work = _work(engine, plan, load, card)
     heads = layout.share(plan.tensor, plan.pipeline)
     per_sequence = layout.per_sequence(load.context_tokens, engine.keeps_windows) * heads
     longest = layout.per_sequence(load.max_model_len or 0, engine.keeps_windows) * heads / GIB
+    slots = lora_slots_gib(shape, load.lora_rank, load.max_loras, plan)
     parts = _Parts(
-        weights=weight_bytes_per_gpu(shape, weights, plan, engine.loading) / GIB,
+        weights=weight_bytes_per_gpu(shape, weights, plan, engine.loading) / GIB + slots,
         activation=activation_gib(engine, shape, weights, work),
         libraries=engine.libraries_gib(plan.tensor, card),
         graphs=engine.graphs_gib(load.eager),
@@ -108,15 +103,11 @@ def plan_memory(
     pool = margin = concurrency = capacity = None
     if card is not None:
         pool = _pool(engine, card, share, parts)
-        free = card.usable - CUDA_CONTEXT_GIB
         # A pool of fixed size lies there whole, needed or not.
-        beside = free - parts.sum - passing - (pool - kv_gib if engine.allocation == "fixed" else 0.0)
-        room = min(pool - POOL_ROUNDING_SHARE * card.usable, beside - ROUNDING_SHARE * card.usable)
-        margin = room - kv_gib
-        if engine.holds_full_length:
-            margin = min(margin, pool - longest)
-        if loading:
-            margin = min(margin, free - loading)
+        idle = max(0.0, pool - kv_gib) if engine.allocation == "fixed" else 0.0
+        room = _room(card, pool, parts.sum + passing + idle)
+        start = pool - longest if engine.holds_full_length else room
+        margin = min(room - kv_gib, start, card.usable - CUDA_CONTEXT_GIB - loading)
         if per_sequence > 0:
             capacity = int(max(pool, 0.0) * GIB / per_sequence * load.context_tokens)
         concurrency = _sequences(room, per_sequence)
@@ -132,14 +123,35 @@ def plan_memory(
         margin=margin,
         passing_peak=passing,
         loading=loading,
-        device=CUDA_CONTEXT_GIB
-        + parts.sum
-        + passing
-        + max(kv_gib, pool or 0.0 if engine.preallocates else 0.0),
+        device=CUDA_CONTEXT_GIB + parts.sum + passing + _held(engine, kv_gib, pool),
         sequences=work.sequences,
         batched_tokens=work.tokens,
         utilization=share,
     )
+
+
+def _work(engine: Engine, plan: Plan, load: Load, card: Card | None) -> Work:
+    """What one step prepares for, with the engine's defaults on this card."""
+    return Work(
+        sequences=load.max_num_seqs or engine.default_sequences(card),
+        tokens=load.max_batched_tokens or engine.default_batched_tokens(card),
+        context=load.context_tokens,
+        concurrency=load.concurrency,
+        prompt=max(1, load.context_tokens - load.output_tokens),
+        tensor=plan.tensor,
+    )
+
+
+def _room(card: Card, pool: float, taken: float) -> float:
+    """What the cache may fill: the pool, and what the card has beside everything `taken`, both less what
+    rounding loses; GiB."""
+    beside = card.usable - CUDA_CONTEXT_GIB - taken
+    return min(pool - POOL_ROUNDING_SHARE * card.usable, beside - ROUNDING_SHARE * card.usable)
+
+
+def _held(engine: Engine, kv_gib: float, pool: float | None) -> float:
+    """The cache as the card shows it: of a server the whole pool, used or not."""
+    return max(kv_gib, pool) if engine.preallocates and pool is not None else kv_gib
 
 
 def _sequences(room: float, per_sequence: float) -> int:

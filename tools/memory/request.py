@@ -19,6 +19,7 @@ from tools.memory.weights import Plan
 
 DEFAULT_CONTEXT = 4096
 DEFAULT_CONCURRENCY = 1
+DEFAULT_LORA_RANK = 16  # max_lora_rank of vLLM
 
 
 @dataclass(slots=True)
@@ -210,6 +211,9 @@ def _load(
             notes.assume(
                 "gpu_memory_utilization", round(engine.default_share(card, gpus), 4), "engine_default"
             )
+    rank = request.lora_rank or (DEFAULT_LORA_RANK if request.max_loras else 0)
+    if rank and not request.lora_rank:
+        notes.assume("lora_rank", rank, "engine_default")
     return Load(
         context_tokens=context,
         concurrency=concurrency,
@@ -219,4 +223,6 @@ def _load(
         max_batched_tokens=request.max_batched_tokens,
         utilization=request.gpu_memory_utilization,
         eager=bool(request.enforce_eager),
+        lora_rank=rank,
+        max_loras=request.max_loras or 1,
     )
