@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from agent.guides import GuidesFound
+from agent.reading.phrases import tags
 from agent.reading.types import Reading
+from agent.reading.words import Words as QuestionWords
 from agent.steps import Case, Findings
 from agent.writing.advice import advice_lines
 from agent.writing.body import body_sections
@@ -34,7 +36,20 @@ _WARNING_REASONS = frozenset(
     }
 )  # fmt: skip
 _SIDE = frozenset(
-    {"variant", "rent", "usual", "buys", "companion", "beside", "on_card", "holds", "other_size"}
+    {
+        "variant",
+        "rent",
+        "usual",
+        "buys",
+        "companion",
+        "beside",
+        "on_card",
+        "holds",
+        "other_size",
+        "one_card",
+        "parallel",
+        "load",
+    }
 )
 _NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
 _WARNINGS_SHOWN = 6
@@ -102,8 +117,11 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
 def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalog) -> list[str]:
     """Wrong premises with the right fact, before anything else."""
     said = set(reading.claims)
+    words = QuestionWords.of(reading.question).plain
+    asserted = any(tags("special")[name].search(words) for name in ("asserted", "confirm"))
+    asserted = asserted and not tags("special")["open_question"].search(words)
     lines = [
-        claim_line(w, claim)
+        claim_line(w, claim, asserted)
         for report in findings.all(ClaimReport)
         for claim in report.claims
         if claim.claim_id in said
@@ -118,9 +136,17 @@ def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalo
 
 
 def _strangers(w: Words, reading: Reading) -> str:
-    """Models and cards that the catalog does not know, with near matches; what follows leaves them out."""
+    """Names that were misspelt, and models and cards that the catalog does not know, with near matches; what
+    follows leaves the unknown ones out."""
     lines = []
     for mention in reading.mentions:
+        if mention.kind == "model" and mention.near and not mention.negated:  # a slip of the pen
+            lines.append(
+                w(
+                    f"“{quoted(mention.text)}” is read as **{short_model(mention.name)}**.",
+                    f"“{quoted(mention.text)}”按 **{short_model(mention.name)}** 理解。",
+                )
+            )
         if mention.kind not in ("unknown_model", "unknown_gpu") or mention.negated:
             continue
         what = w("model", "模型") if mention.kind == "unknown_model" else w("card", "显卡")

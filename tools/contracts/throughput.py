@@ -33,6 +33,29 @@ class ThroughputRequest(Request):
     output_tokens: int | None = Field(default=None, ge=0, le=100_000_000)
     concurrency: int | Literal["max"] | None = None
     arrival: str = ""  # closed (the next request follows an answer), paced (evenly spaced); "" = not known
+    ttft_ms: float | None = Field(
+        default=None, gt=0
+    )  # targets: the report then says how much load keeps them
+    tpot_ms: float | None = Field(default=None, gt=0)
+    think_time_s: float | None = Field(
+        default=None, ge=0, le=86_400
+    )  # between an answer and the next question
+
+
+class Capacity(Report):
+    """The most load that keeps the targets and fits the KV cache, and the users behind it: a closed loop in
+    which each waits `think_time_s` between an answer and the next question."""
+
+    ttft_target_ms: float | None
+    tpot_target_ms: float | None
+    concurrency: int  # 0: not even one request keeps them
+    output_tokens_per_s: float
+    requests_per_s: float
+    ttft_ms: float
+    tpot_ms: float
+    limited_by: Literal["kv_cache", "targets"]
+    think_time_s: float
+    users: int
 
 
 class ThroughputReport(Report):
@@ -74,6 +97,8 @@ class ThroughputReport(Report):
     prefill_tokens_per_s: float
     prefill_tokens_per_s_low: float
     prefill_tokens_per_s_high: float
+
+    capacity: Capacity | None = None  # where targets were given
 
     prefill_bound: Bound
     decode_bound: Bound

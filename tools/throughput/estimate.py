@@ -5,11 +5,13 @@ from __future__ import annotations
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from tools.contracts.base import SourceRef
-from tools.contracts.throughput import Bound, ThroughputReport, ThroughputRequest
+from tools.contracts.throughput import Bound, Capacity, ThroughputReport, ThroughputRequest
 from tools.throughput.core import Load, serve_steps
+from tools.throughput.planning import best_concurrency, users_served
 from tools.throughput.ranges import evidence_of, spreads_of
 from tools.throughput.resolve import Resolved, resolve
 
+DEFAULT_THINK_TIME_S = 30.0  # a person who reads an answer and writes the next question
 FEW_SEQUENCES = 8  # with less KV room than this, throughput is sensitive to every assumption
 
 
@@ -47,6 +49,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         values[name] = value
         values[f"{name}_low"], values[f"{name}_high"] = spread.of(value)
     plan = replica.plan
+    capacity = _capacity(request, settled, allowed)
     return ThroughputReport(
         model=replica.model.name,
         gpu=settled.gpu.gpu_model,
@@ -62,6 +65,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         concurrency=concurrency,
         max_concurrency=allowed,
         **values,
+        capacity=capacity,
         prefill_bound=_bound(speed.prefill.bound),
         decode_bound=_bound(speed.decode.bound),
         compute_precision=replica.scheme.computes_in,
@@ -89,6 +93,37 @@ def _concurrency(request: ThroughputRequest, settled: Resolved, allowed: int) ->
     if request.concurrency > max(allowed, 1):
         notes.warn("concurrency_above_memory", asked=request.concurrency, max_concurrency=allowed)
     return request.concurrency
+
+
+def _capacity(request: ThroughputRequest, settled: Resolved, allowed: int) -> Capacity | None:
+    """The highest concurrency over all replicas that keeps the targets; None where none were given."""
+    if request.ttft_ms is None and request.tpot_ms is None:
+        return None
+    found, speed = best_concurrency(
+        settled.replica,
+        settled.input_tokens,
+        settled.output_tokens,
+        allowed,
+        request.ttft_ms,
+        request.tpot_ms,
+    )
+    think = request.think_time_s
+    if think is None:
+        think = DEFAULT_THINK_TIME_S
+        settled.notes.assume("think_time_s", think, "usual_pause")
+    rate = speed.requests_per_s if speed else 0.0
+    return Capacity(
+        ttft_target_ms=request.ttft_ms,
+        tpot_target_ms=request.tpot_ms,
+        concurrency=found,
+        output_tokens_per_s=rate * settled.output_tokens,
+        requests_per_s=rate,
+        ttft_ms=speed.ttft_ms if speed else 0.0,
+        tpot_ms=speed.tpot_ms if speed else 0.0,
+        limited_by="kv_cache" if found >= allowed else "targets",
+        think_time_s=think,
+        users=int(users_served(speed, found, think)) if speed else 0,
+    )
 
 
 def _bound(name: str) -> Bound:

@@ -1,0 +1,71 @@
+"""A reader who asks for a number gets that number in the first line."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from agent.events import Answer
+from agent.run import Advisor
+
+
+def first_line(advisor: Advisor, question: str) -> str:
+    result = advisor.answer([question])
+    assert isinstance(result, Answer)
+    return next(line for line in result.text.splitlines() if line.startswith("**"))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "DeepSeek-R1 满血版 FP8 部署最少要几张 H20？",
+        "How many H20 do I need at least to serve DeepSeek-R1 in fp8?",
+    ],
+)
+def test_the_fewest_cards_come_first_where_their_number_is_asked(advisor: Advisor, question: str) -> None:
+    line = first_line(advisor, question)
+    assert re.search(r"(?:至少|At least) 8 (?:张|×) H20", line), line
+    assert "放不下：" not in line and "No:" not in line
+
+
+def test_one_card_that_is_enough_is_said_to_be_enough(advisor: Advisor) -> None:
+    assert "1 × A10 is enough" in first_line(advisor, "How many A10 do I need for Qwen2.5-7B?")
+
+
+def test_no_warning_speaks_of_the_card_that_was_only_tried(advisor: Advisor) -> None:
+    result = advisor.answer(["DeepSeek-R1 满血版 FP8 部署最少要几张 H20？"])
+    assert isinstance(result, Answer)
+    assert "放 0 token" not in result.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "一张 A10 能同时给多少人用 Qwen2.5-7B？每人平均输入 1500 输出 300",
+        "How many users can one A10 serve with Qwen2.5-7B at 1500 tokens in and 300 out?",
+    ],
+)
+def test_the_load_that_a_card_carries_comes_first_with_what_limits_it(
+    advisor: Advisor, question: str
+) -> None:
+    line = first_line(advisor, question)
+    found = re.search(r"(?:约可同时处理|about) (\d+) (?:个请求|requests at once)", line)
+    assert found and 20 <= int(found[1]) <= 45, line
+    assert "1,500" in line and "300" in line and ("上限是" in line or "is the limit" in line)
+
+
+def test_the_length_stated_is_the_length_calculated_with(advisor: Advisor) -> None:
+    result = advisor.answer(["一张 A10 能同时给多少人用 Qwen2.5-7B？每人平均输入 1500 输出 300"])
+    assert isinstance(result, Answer)
+    assert "1,800 token" in result.text and "4,096 token" not in result.text
+
+
+def test_the_tensor_parallel_size_comes_first_and_smaller_ones_are_judged(advisor: Advisor) -> None:
+    line = first_line(advisor, "What tensor parallel size for Qwen2.5-72B AWQ on 4xA10?")
+    assert "`--tensor-parallel-size 4`" in line and "below 4 the model does not fit" in line
+
+
+def test_where_smaller_sizes_fit_replicas_are_named(advisor: Advisor) -> None:
+    line = first_line(advisor, "Qwen2.5-7B 在 4 张 A10 上张量并行设多少？")
+    assert "TP=1" in line and "4 个副本" in line
