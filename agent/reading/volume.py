@@ -53,11 +53,18 @@ _LINK = re.compile(
     r"|(?P<bytes>[mg])i?b/s|兆)"
 )
 _MBPS = {"m": 1.0, "g": 1e3, "": 1.0}
+# "per million tokens" is a unit of price: its million is no length.
+_PER_MILLION = re.compile(
+    r"(?:每|/|per)\s*(?:1\s?)?(?:百万|m(?:illion)?|1000000)\s*个?\s*"
+    r"(?:(?:input|output|prompt|completion|and|or|输入|输出|和|与|、|/)\s*){0,3}(?:tokens?|词元)"
+)
 
 
 def find_volume(words: Words) -> list[Found]:
     """`items_per_day` or `items_per_second` with `item`, `fps`, `streams`, `frames`, `resolution`: takes
     their words; `data_gb` and `link_mbps` leave theirs to other finders."""
+    if match := _PER_MILLION.search(words.free):
+        words.take(*match.span())
     found = [*_items(words), *_data(words)]
     for field, pattern in (("fps", _FPS), ("streams", _STREAMS), ("frames", _FRAMES)):
         if match := pattern.search(words.free):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.writing.facts import price_of
-from agent.writing.glossary import entries
+from agent.writing.cost_details import detail_lines
+from agent.writing.facts import price_of, when_of
 from agent.writing.words import Words, bullets, table
 from tools.contracts.cost import CostReport, PriceShown
 
@@ -18,6 +18,7 @@ _BASES = {
     "third-party": ("third-party report", "第三方"),
     "live": ("live", "实时"),
     "derived-linear": ("derived from other sizes", "按同族规格推算"),
+    "derived-linear-analogy": ("derived by analogy, about", "按同类规格推算，约数"),
     "derived-month": ("derived from the hourly price", "按小时价推算"),
 }
 
@@ -25,9 +26,9 @@ _BASES = {
 def cost_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
     """One report in full, or several side by side with the first in full below."""
     if len(reports) > 1:
-        return [_comparison_line(w, reports), _side_by_side(w, reports), *_details(w, reports[0])]
+        return [_comparison_line(w, reports), _side_by_side(w, reports), *detail_lines(w, reports[0])]
     report = reports[0]
-    return [_headline(w, report), _options_table(w, report), *_details(w, report)]
+    return [_headline(w, report), _options_table(w, report), *detail_lines(w, report)]
 
 
 def _headline(w: Words, report: CostReport) -> str:
@@ -39,6 +40,8 @@ def _headline(w: Words, report: CostReport) -> str:
         )
         nearest = _whole_term(w, report) or nearest_price(w, report)
         return text + (w(f" Nearest figure: {nearest}.", f" 最接近的数字：{nearest}。") if nearest else "")
+    if report.mixed is not None:
+        return _mixed_headline(w, report)
     parts = [price_of(w, report.price)]
     if report.count > 1 and report.hourly is not None:
         parts.append(
@@ -47,22 +50,54 @@ def _headline(w: Words, report: CostReport) -> str:
                 f"合计 {w.price(report.hourly, 'hour', report.currency)}",
             )
         )
-    if report.job is not None and report.hours is not None:
+    parts += _sum_of(w, report)
+    if report.tokens is not None:
+        each_in = w.money(report.tokens.input_price, report.currency)
+        each_out = w.money(report.tokens.output_price, report.currency)
         parts.append(
             w(
-                f"{w.money(report.job, report.currency, 0)} for {w.num(report.hours, 4)} h",
-                f"{w.num(report.hours, 4)} 小时共 {w.money(report.job, report.currency, 0)}",
-            )
-        )
-    elif report.monthly is not None and report.price.unit == "hour":
-        hours = w.num(report.hours_per_month or 730, 4)
-        parts.append(
-            w(
-                f"{w.money(report.monthly, report.currency, 0)} a month of {hours} h",
-                f"每月 {hours} 小时共 {w.money(report.monthly, report.currency, 0)}",
+                f"**{each_in} per million input tokens and {each_out} per million output tokens** at the "
+                "load below",
+                f"下述负载下**每百万输入 token {each_in}、输出 token {each_out}**",
             )
         )
     return w(f"**{name}** costs {w.listed(parts)}.", f"**{name}**：{'，'.join(parts)}。")
+
+
+def _mixed_headline(w: Words, report: CostReport) -> str:
+    """The month of machines paid in two ways."""
+    plan = report.mixed
+    if plan is None:
+        return ""
+    total = w.money(plan.monthly, report.currency, 0)
+    return w(
+        f"**{plan.base_count} × {report.instance_type} by the month and {plan.peak_count} by the hour: "
+        f"{total} a month** ({report.region}).",
+        f"**{report.instance_type}，{plan.base_count} 台包月加 {plan.peak_count} 台按量：每月 {total}**"
+        f"（{report.region}）。",
+    )
+
+
+def _sum_of(w: Words, report: CostReport) -> list[str]:
+    """The cost of the job, the months or one month, whichever was asked about."""
+    if report.job is not None and report.hours is not None:
+        job = w.money(report.job, report.currency, 0)
+        hours = w.num(report.hours, 4)
+        return [w(f"{job} for {hours} h", f"{hours} 小时共 {job}")]
+    if report.price is None or report.monthly is None:
+        return []
+    each = w.money(report.monthly, report.currency, 0)
+    hours = w.num(report.hours_per_month or 730, 4)
+    month = w(f"{each} a month of {hours} h", f"每月 {hours} 小时共 {each}")
+    if report.price.unit != "hour":
+        month = (
+            w(f"{each} a month", f"每月 {each}") if report.price.unit != "month" or report.count > 1 else ""
+        )
+    months = report.months
+    if months is None or report.job is None or months == 1:
+        return [month] if month else []
+    job, span = w.money(report.job, report.currency, 0), w.num(months)
+    return [part for part in (month, w(f"{job} for {span} months", f"{span} 个月共 {job}")) if part]
 
 
 def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
@@ -85,7 +120,7 @@ def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:
 def _elsewhere(w: Words, report: CostReport) -> str:
     """The lowest list price of another region."""
     low = next(iter(report.cheaper_regions), None)
-    return f"{low.region} {w.price(low.amount, low.unit, low.currency)} ({low.as_of})" if low else ""
+    return f"{low.region} {w.price(low.amount, low.unit, low.currency)} ({when_of(w, low)})" if low else ""
 
 
 def _whole_term(w: Words, report: CostReport) -> str:
@@ -149,8 +184,8 @@ def nearest_price(w: Words, report: CostReport) -> str:
             "derived-linear",
             "derived-month",
         ):
-            amount, kind, _date = _price_row(w, price, report)[1:]
-            return f"{amount} ({kind}, {w.date(price.as_of)})"
+            amount, kind, date = _price_row(w, price, report)[1:]
+            return f"{amount} ({kind}, {date})"
     return ""
 
 
@@ -216,97 +251,21 @@ def _options_table(w: Words, report: CostReport) -> str:
 def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ...]:
     amount = w.price(price.amount, price.unit, price.currency)
     elsewhere = price.region if price.region != report.region else ""
+    if not price.region and price.basis != "family-floor":
+        elsewhere = w("region not stated", "地域未写明")
     other = price.instance_type if price.instance_type != report.instance_type else ""
     if elsewhere or other:
         amount += f" ({w.listed(part for part in (other, elsewhere) if part)})"
-    if "disk" in price.note and price.basis in ("quote", "live", "bill"):
+    if price.left_out == "disk_inside" and price.basis in ("quote", "bill"):
         amount += w(", with a disk", "，含云盘")
+    if price.zone:
+        amount += f" ({price.zone})"
+    if price.full_price is not None:
+        full = w.price(price.full_price, price.unit, price.currency)
+        amount += w(f", {full} before discounts", f"，折前 {full}")
     return (
         w.purchase(price.purchase),
         amount,
         w(*_BASES.get(price.basis, (price.basis, price.basis))),
-        w.date(price.as_of),
+        price.at or w.date(price.as_of),
     )
-
-
-def _details(w: Words, report: CostReport) -> list[str]:
-    lines: list[str] = []
-    if report.per_million_output_tokens is not None:
-        lines.append(
-            w(
-                f"Per million output tokens: {w.money(report.per_million_output_tokens, report.currency)} "
-                "at full load",
-                f"满载时每百万输出 token：{w.money(report.per_million_output_tokens, report.currency)}",
-            )
-        )
-    for item in report.break_evens:
-        above, than = w.purchase(item.cheaper_above), w.purchase(item.than)
-        hours, daily = w.num(item.hours_per_month), w.num(item.hours_per_month / 30.4, 2)
-        lines.append(
-            w(
-                f"{above} is cheaper than {than} above {hours} hours a month (about {daily} a day)",
-                f"每月用满 {hours} 小时以上（约每天 {daily} 小时），{above}比{than}便宜",
-            )
-        )
-    if report.cheaper_regions:
-        low = report.cheaper_regions[0]
-        what = (
-            w("Cheaper elsewhere", "更便宜的地域")
-            if report.price
-            else w("Published elsewhere", "其他地域有公开价")
-        )
-        lines.append(
-            f"{what}{w(': ', '：')}{low.region} {w.price(low.amount, low.unit, low.currency)} "
-            f"({w.date(low.as_of)})"
-        )
-    lines += _spot_lines(w, report)
-    lines += _conversion_lines(w, report)
-    if report.not_included:
-        names = w.listed(
-            entries("values").get(code, {}).get(w.language, code.replace("_", " "))
-            for code in report.not_included
-        )
-        lines.append(w(f"Not included: {names}", f"不含：{names}"))
-    return [bullets(lines)] if lines else []
-
-
-def _spot_lines(w: Words, report: CostReport) -> list[str]:
-    spot = report.spot
-    if spot is None:
-        return []
-    lines = []
-    if spot.lowest_hourly is not None:
-        lines.append(
-            w(
-                f"Spot floats between {w.price(spot.lowest_hourly)} ({w.num(spot.floor_percent)}% of "
-                "pay-as-you-go, the "
-                f"lowest the documents name) and the full price; look up the market price before you bid",
-                f"抢占式价格在 {w.price(spot.lowest_hourly)}（文档写明的下限，按量价的 "
-                f"{w.num(spot.floor_percent)}%）到按量价之间浮动，出价前请查市场价",
-            )
-        )
-    lines.append(
-        w(
-            f"An interruption is announced about {w.num(spot.notice_minutes)} minutes ahead; keep "
-            "checkpoints off the machine",
-            f"回收前约 {w.num(spot.notice_minutes)} 分钟通知，检查点要存到实例以外",
-        )
-    )
-    return lines
-
-
-def _conversion_lines(w: Words, report: CostReport) -> list[str]:
-    found = report.conversion
-    if found is None or found.hourly is None:
-        return []
-    rate = w.num(found.cny_per_usd, 4)
-    hourly = w.price(found.hourly, "hour", found.currency)
-    month = w.money(found.monthly, found.currency, 0) if found.monthly is not None else ""
-    return [
-        w(
-            f"In {found.currency}: about {hourly}, {month} a month, at {rate} CNY per USD "
-            f"({w.date(found.rate_as_of)}); a conversion, no list price",
-            f"折合 {found.currency}：约 {hourly}，每月 {month}，按 1 美元 = {rate} "
-            f"元（{w.date(found.rate_as_of)}）换算，不是目录价",
-        )
-    ]

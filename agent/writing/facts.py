@@ -30,10 +30,18 @@ def price_of(w: Words, price: PriceShown | None) -> str:
     if price is None:
         return w("no list price published", "没有公开的目录价")
     shown = w.price(price.amount, price.unit, price.currency)
+    when, place = when_of(w, price), price.zone or price.region
     return w(
-        f"{shown} ({w.purchase(price.purchase)}, {price.region}, {w.date(price.as_of)})",
-        f"{shown}（{w.purchase(price.purchase)}，{price.region}，{w.date(price.as_of)}）",
+        f"{shown} ({w.purchase(price.purchase)}, {place}, {when})",
+        f"{shown}（{w.purchase(price.purchase)}，{place}，{when}）",
     )
+
+
+def when_of(w: Words, price: PriceShown) -> str:
+    """The date of a price; of a live one that it is live, and the minute."""
+    if price.basis != "live":
+        return w.date(price.as_of)
+    return w(f"live, {price.at or price.as_of}", f"实时，{price.at or price.as_of}")
 
 
 def cards_of(w: Words, row: Instance) -> str:

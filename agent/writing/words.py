@@ -21,7 +21,14 @@ _PURCHASES = {
 }
 _SCALES_EN = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SCALES_ZH = ((1e12, "万亿"), (1e8, "亿"), (1e4, "万"))
-_UNITS = {"hour": ("h", "小时"), "day": ("day", "天"), "month": ("month", "月"), "year": ("year", "年")}
+_UNITS = {
+    "hour": ("h", "小时"),
+    "day": ("day", "天"),
+    "month": ("month", "月"),
+    "year": ("year", "年"),
+    "3 years": ("3 years", "3 年"),
+    "hour_equivalent_730": ("h (a month ÷ 730)", "小时（月价 ÷ 730）"),
+}
 
 
 def plain(value: Number, significant: int = 3) -> str:
@@ -104,7 +111,9 @@ class Words:
 
     def price(self, amount: Number, unit: str = "hour", currency: str = "CNY") -> str:
         """A price per unit: hourly ones as exact as the list (up to three decimals), longer ones rounded."""
-        decimals = 3 if unit == "hour" else 0 if float(amount) >= 100 else 2
+        if unit == "percent_of_payg":
+            return self(f"{float(amount):g}% of pay-as-you-go", f"按量价的 {float(amount):g}%")
+        decimals = 3 if unit.startswith("hour") else 0 if float(amount) >= 100 else 2
         text = f"{float(amount):,.{decimals}f}"
         if decimals == 3 and text.endswith("0"):
             text = text[:-1]

@@ -35,7 +35,7 @@ def test_a_live_price_says_the_minute_and_the_price_before_discounts(
     refresh("prices")
     shown = cost().price
     assert (shown.basis, shown.at, shown.amount) == ("live", "2026-11-30 12:00 UTC", Decimal("30.0"))
-    assert shown.before_discounts == Decimal("35.1")
+    assert shown.full_price == Decimal("35.1")
 
 
 def test_savings_plans_are_asked_of_billing_and_priced_for_every_hour(
@@ -51,7 +51,7 @@ def test_savings_plans_are_asked_of_billing_and_priced_for_every_hour(
     assert {(query["Spec"], query["Region"]) for query in asked} == {("ecs.gn7e", "cn-hangzhou")}
     found = cost(count=2, purchase="savings plan")
     best = found.savings[0]
-    assert (best.percent_of_payg, best.upfront, best.at) == (62.0, "all", "2026-11-30 12:00 UTC")
+    assert (best.payg_percent, best.upfront, best.at) == (62.0, "all", "2026-11-30 12:00 UTC")
     assert best.hourly == Decimal("34.742") * 2 * Decimal("0.62")
     assert best.monthly == best.hourly * 730  # due used or not
     assert best.break_even_hours == pytest.approx(0.62 * 730)
@@ -121,7 +121,7 @@ def test_spot_is_reckoned_with_the_live_averages(refresh: Refresh, server: EcsSe
     assert spot.averages[0].release_rate == "0-3%"
     # 0.03 a day, each losing 10 + 10 minutes: 0.0417 % of the time.
     assert spot.total_hours == pytest.approx(100 / (1 - 0.03 / 24 * 20 / 60))
-    assert float(spot.job_with_losses) == pytest.approx(7.1 * spot.total_hours)
+    assert float(spot.expected_job) == pytest.approx(7.1 * spot.total_hours)
     reasons = {item.field: item.reason for item in report.assumptions}
     assert reasons["interruptions_per_day"] == "release_rate_as_daily"
 

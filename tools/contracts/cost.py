@@ -57,7 +57,7 @@ class PriceShown(Report):
     instance_type: str = ""
     at: str = ""  # of a live price: the minute of the answer, "2026-11-30 12:00 UTC"
     zone: str = ""  # of a spot price
-    before_discounts: Money | None = None  # of a live quote: without the account's discounts and promotions
+    full_price: Money | None = None  # of a live quote: without the account's discounts and promotions
     left_out: str = ""  # why it enters no ranking: disk_inside, no_region, low_confidence, family_floor …
 
 
@@ -89,7 +89,7 @@ class SpotAverage(Report):
     """What spot machines of a type cost and how often they were taken back, 30 days' averages of a zone."""
 
     zone: str
-    percent_of_payg: float
+    payg_percent: float  # of the pay-as-you-go price that was paid: 20 means 80 % off
     hourly: Money | None = None  # that share of the pay-as-you-go price, all machines
     release_rate_percent: float | None = None
     release_rate: str = ""  # as the API words it: "0-3%"
@@ -107,8 +107,9 @@ class SpotOutlook(Report):
     checkpoint_minutes: float | None = None  # of the arithmetic below, given or assumed
     restart_minutes: float | None = None
     interruptions_per_day: float | None = None
-    lost_minutes_each: float | None = None  # half a checkpoint interval and the restart
-    job_with_losses: Money | None = None  # spot price x total_hours, where both are known
+    rework_minutes: float | None = None  # half a checkpoint interval, lost by each interruption
+    loss_minutes: float | None = None  # that and the restart
+    expected_job: Money | None = None  # spot price x total_hours, where both are known
     expected_interruptions: float | None = None
     lost_hours: float | None = None  # work done again and restarts
     total_hours: float | None = None  # work and losses
@@ -148,11 +149,12 @@ class TokenCost(Report):
     """Cost per million input and per million output tokens at one load: each part pays for its own time
     on the GPU, so that both together are the whole price."""
 
-    input: Money
-    output: Money
+    input_price: Money
+    output_price: Money
+    output_only_price: Money  # the whole price over the output tokens alone
     input_tokens_per_s: float
     output_tokens_per_s: float
-    prefill_share: float  # of the time, 0..1
+    prefill_percent: float  # of the time
 
 
 class SavingsRate(Report):
@@ -161,7 +163,7 @@ class SavingsRate(Report):
     plan: str  # universal, compute
     years: int
     upfront: str  # none, half, all
-    percent_of_payg: float
+    payg_percent: float  # of the pay-as-you-go price that is still paid
     hourly: Money | None = None  # all machines
     monthly: Money | None = None  # 730 hours
     break_even_hours: float  # of use a month, above which it costs less than pay-as-you-go
@@ -197,13 +199,14 @@ class CostReport(Report):
     per_million_total_tokens: Money | None = None
     tokens: TokenCost | None = None
     hours: float | None = None
+    months: float | None = None
     hours_per_month: float | None = None  # of use, by the schedule or 730
     options: tuple[PriceShown, ...] = ()  # every purchase option with a known price in the region
     cheaper_regions: tuple[PriceShown, ...] = ()
     derived: tuple[PriceShown, ...] = ()  # by a published rule; apart from what was published
     other_published: tuple[PriceShown, ...] = ()  # quotes and floors that never enter a ranking
     lines: tuple[CostLine, ...] = ()
-    monthly_with_lines: Money | None = None  # `monthly` and the lines, where both count one currency
+    all_in_monthly: Money | None = None  # `monthly` and the lines, where both count one currency
     rates: tuple[CostLine, ...] = ()  # what 100 GiB of disk or 100 GB of traffic cost, where known
     savings: tuple[SavingsRate, ...] = ()  # live rates of savings plans
     stock: StockShown | None = None  # None: not known, which is not the same as sold out

@@ -87,6 +87,7 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         per_million_total_tokens=per_million(hourly, request.total_tokens_per_s),
         tokens=token_cost(request, hourly),
         hours=request.hours,
+        months=request.months,
         hours_per_month=float(ask.use_hours),
         options=tuple(prices.values()),
         derived=tuple(derived.values()),
@@ -95,7 +96,7 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
             :_REGIONS_SHOWN
         ],
         lines=extra,
-        monthly_with_lines=with_lines(monthly, ask.currency, extra),
+        all_in_monthly=with_lines(monthly, ask.currency, extra),
         rates=rates(catalog, ask.region),
         savings=savings_rates(catalog, ask.instance.family, ask.region, each),
         stock=stock,

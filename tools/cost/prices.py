@@ -24,7 +24,7 @@ def shown(row: Price) -> PriceShown:
     return PriceShown(
         at=minute(at) if at else "",
         zone=live.zone_id if live else "",
-        before_discounts=live.list_price if live and live.list_price != row.price else None,
+        full_price=live.list_price if live and live.list_price != row.price else None,
         left_out="" if row.comparable else _left_out(row),
         purchase=row.purchase,
         amount=row.price,

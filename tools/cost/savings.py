@@ -27,7 +27,7 @@ def savings_rates(
                 plan=row.plan,
                 years=row.years,
                 upfront=row.upfront,
-                percent_of_payg=float(row.percent_of_payg),
+                payg_percent=float(row.percent_of_payg),
                 hourly=hourly,
                 monthly=None if hourly is None else hourly * HOURS_PER_MONTH,
                 break_even_hours=round(float(row.percent_of_payg) / 100 * HOURS_PER_MONTH, 1),
@@ -36,4 +36,4 @@ def savings_rates(
                 at=minute(row.checked_at),
             )
         )
-    return tuple(sorted(found, key=lambda rate: (rate.percent_of_payg, rate.years)))
+    return tuple(sorted(found, key=lambda rate: (rate.payg_percent, rate.years)))

@@ -53,11 +53,12 @@ def spot_outlook(
         checkpoint_minutes=checkpoint,
         restart_minutes=restart,
         interruptions_per_day=daily,
-        lost_minutes_each=lost_each,
+        rework_minutes=checkpoint / 2,
+        loss_minutes=lost_each,
         expected_interruptions=None if total is None else total * rate,
         lost_hours=None if total is None or hours is None else total - hours,
         total_hours=total,
-        job_with_losses=None
+        expected_job=None
         if total is None or place.spot_hourly is None
         else (place.spot_hourly * Decimal(str(total))).quantize(Decimal("0.000001")),
         break_even_percent=max(0.0, 100 * share),
@@ -70,7 +71,7 @@ def _averages(advice: tuple[SpotAdvice, ...], payg_hourly: Decimal | None) -> tu
     return tuple(
         SpotAverage(
             zone=row.zone_id,
-            percent_of_payg=row.percent_of_payg,
+            payg_percent=row.percent_of_payg,
             hourly=None if payg_hourly is None else payg_hourly * Decimal(str(row.percent_of_payg)) / 100,
             release_rate_percent=row.release_rate_percent,
             release_rate=row.release_rate,

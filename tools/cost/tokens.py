@@ -35,12 +35,14 @@ def token_cost(request: CostRequest, hourly: Decimal | None) -> TokenCost | None
     for_input = hourly * Decimal(str(share))
     cost_of_input = per_million(for_input, taken)
     cost_of_output = per_million(hourly - for_input, output)
-    if cost_of_input is None or cost_of_output is None:
+    alone = per_million(hourly, output)
+    if cost_of_input is None or cost_of_output is None or alone is None:
         return None
     return TokenCost(
-        input=cost_of_input,
-        output=cost_of_output,
+        input_price=cost_of_input,
+        output_price=cost_of_output,
+        output_only_price=alone,
         input_tokens_per_s=taken,
         output_tokens_per_s=output,
-        prefill_share=share,
+        prefill_percent=100 * share,
     )
