@@ -2,14 +2,114 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from knowledge.catalog import Catalog, shipped_catalog
 from knowledge.errors import InputError
 from tools.contracts.memory import MemoryReport, MemoryRequest
+from tools.contracts.sizing import SizingRequest
+from tools.contracts.throughput import ThroughputReport, ThroughputRequest
 from tools.memory import estimate_memory
 from tools.memory.formats import resolve_weights
 from tools.memory.weights import GIB, weight_bytes
+from tools.recommend import recommend
+from tools.throughput import estimate_throughput
+
+TESTS = Path(__file__).parents[2]
+# Every class of error that was found in published calculators, and the test that keeps it out.
+CLASSES = {
+    "latent attention by head formula": "test_latent_attention_is_not_counted_by_heads",
+    "grouped heads ignored": "test_grouped_heads_are_not_counted_as_full_heads",
+    "hybrid, sliding, recurrent layers": "test_window_layers_and_recurrent_states_stop_growing",
+    "only active experts loaded": "test_all_experts_of_a_mixture_are_loaded",
+    "all experts read per token": "test_a_token_of_a_mixture_reads_its_own_experts_only",
+    "output head or embedding forgotten": "test_output_head_and_embedding_are_counted",
+    "4 bit taken as 4.0 bits everywhere": "test_four_bit_weights_are_not_four_bits_everywhere",
+    "GB and GiB mixed": "test_gib_are_not_gb",
+    "activation quadratic": "test_activation_does_not_grow_with_the_square_of_the_context",
+    "activation once per group": "test_activation_is_paid_on_every_gpu_of_a_group",
+    "activation constant": "test_activation_follows_the_defaults_of_the_card",
+    "speed linear in GPU count": "test_tensor_parallel_gains_less_than_its_gpu_count",
+    "speed above the bandwidth ceiling": "test_no_figure_is_above_the_bandwidth_or_compute_ceiling",
+    "batch has no effect on speed": "test_batch_matters",
+    "unknown model replaced": "test_an_unknown_name_is_refused_and_never_replaced",
+    "capability ignored": "test_bf16_is_not_promised_on_a_card_without_it",
+    "two methods, the better shown": "test_a_recommendation_shows_the_figures_of_the_calculators",
+    "catalogue data wrong": "test_the_memory_of_a_type_is_that_of_its_cards",
+    "catalogue data shifted": "test_a_row_with_too_few_cells_is_named",
+    "published accuracy not retested": "test_the_published_page_promises_no_more_than_a_run_gives",
+    "price stale": "test_an_old_price_says_how_old",
+    "price zero": "test_an_amount_that_is_no_price_is_refused",
+    "price missing": "test_a_type_without_a_price_gets_none_and_never_a_guess",
+    "latest dependency breaks the command": "test_every_requirement_stops_before_the_next_major_version",
+}
+
+
+@pytest.mark.parametrize("name", sorted(CLASSES))
+def test_every_known_class_of_error_has_its_test(name: str) -> None:
+    wanted = re.compile(rf"^def {CLASSES[name]}\(", re.MULTILINE)
+    files = sorted(TESTS.rglob("test_*.py"))
+    assert any(wanted.search(file.read_text(encoding="utf-8")) for file in files), CLASSES[name]
+
+
+def speed(**fields: object) -> ThroughputReport:
+    return estimate_throughput(ThroughputRequest.model_validate(fields), shipped_catalog())
+
+
+def test_a_token_of_a_mixture_reads_its_own_experts_only() -> None:
+    """Read whole, 30B would take as long as a dense model of its size; 3B are read."""
+    load = {"gpu": "H20-96GB", "weight_precision": "bf16", "concurrency": 1, "engine": "vllm"}
+    mixture, dense = speed(model="Qwen3-30B-A3B", **load), speed(model="Qwen3-32B", **load)
+    assert mixture.tpot_ms * 3 < dense.tpot_ms
+
+
+def test_a_recommendation_shows_the_figures_of_the_calculators() -> None:
+    found = recommend(SizingRequest(model="Qwen3-32B", concurrency=8), shipped_catalog()).options[0]
+    plan, memory, rate = found.plan, found.memory, found.speed
+    assert isinstance(memory, MemoryReport)
+    assert isinstance(rate, ThroughputReport)
+    alone = report(
+        model="Qwen3-32B", instance_type=found.instance_type, engine=plan.engine,
+        gpu_count=memory.gpu_count, tensor_parallel=plan.tensor_parallel,
+        pipeline_parallel=plan.pipeline_parallel, weight_precision=found.precision,
+        context_tokens=memory.context_tokens, concurrency=memory.concurrency, max_num_seqs=plan.max_num_seqs,
+    )  # fmt: skip
+    assert alone.total_gib_per_gpu == pytest.approx(memory.total_gib_per_gpu)
+    assert alone.fits
+    asked = speed(
+        model="Qwen3-32B", instance_type=found.instance_type, engine=rate.engine,
+        gpu_count=found.count * found.gpu_count, tensor_parallel=plan.tensor_parallel,
+        pipeline_parallel=plan.pipeline_parallel, data_parallel=plan.data_parallel,
+        weight_precision=found.precision, kv_precision=rate.kv_precision,
+        input_tokens=rate.input_tokens, output_tokens=rate.output_tokens, concurrency=rate.concurrency,
+    )  # fmt: skip
+    assert asked.tpot_ms == pytest.approx(rate.tpot_ms)
+    assert asked.output_tokens_per_s == pytest.approx(rate.output_tokens_per_s)
+
+
+def test_the_memory_of_a_type_is_that_of_its_cards(catalog: Catalog) -> None:
+    """Cloud tables have shown four times the memory of a type; only slices have other than their card."""
+    checked = 0
+    for row in catalog.instances:
+        card = catalog.gpu(row.gpu_model)
+        if row.gpu_count >= 1 and row.gpu_memory_gib and card.memory_gib:
+            named_slice = f"-{row.gpu_memory_gib:g}g." in row.instance_type
+            same = row.gpu_memory_gib == pytest.approx(card.memory_gib, rel=0.05)
+            assert same or (named_slice and row.gpu_memory_gib < card.memory_gib), row.instance_type
+            checked += 1
+    assert checked > 100
+
+
+def test_every_requirement_stops_before_the_next_major_version() -> None:
+    """A fresh install must not take a version that did not exist when the tests ran."""
+    for name in ("requirements.txt", "requirements-dev.txt"):
+        for line in (TESTS.parent / name).read_text(encoding="utf-8").splitlines():
+            wanted = line.split("#")[0].strip()
+            if wanted and not wanted.startswith("-"):
+                assert re.search(r"<\s*\d|==", wanted.split(";")[0]), f"{name}: {line}"
 
 
 def report(**fields: object) -> MemoryReport:

@@ -9,7 +9,9 @@ from tools.contracts.memory import MemoryReport, MemoryRequest
 from tools.contracts.training import TrainingMemoryReport, TrainingMemoryRequest
 from tools.memory import estimate_memory
 from tools.memory.kv import kv_bytes_per_token, kv_layout
+from tools.memory.shape import shape_of
 from tools.training_memory import estimate_training_memory
+from tools.training_memory.activations import Step, logits_bytes
 
 GB, MIB = 1e9 / 2**30, 2**20
 
@@ -114,6 +116,41 @@ def test_latent_cache_is_copied_on_every_rank_of_eight_h20() -> None:
     assert found.weight_precision == "fp8-block"
     assert found.weights_gib_per_gpu == pytest.approx(84 * GB, rel=0.02)
     assert found.kv_cache_gib_per_gpu * 2**30 == pytest.approx(70_272)
+
+
+def test_72_gb_on_each_of_four_gpus_hold_390_000_tokens_of_qwen2_5_72b() -> None:
+    """The example counts 3 GB of activation and overhead beside 36.4 of weights; here it is 2.5."""
+    found = report(
+        model="Qwen2.5-72B", gpu="A100-80GB", gpu_count=4, engine="vllm", context_tokens=8192,
+        gpu_memory_utilization=72e9 / 2**30 / 79.25,
+    )  # fmt: skip
+    assert found.kv_pool_gib_per_gpu == pytest.approx(32 * GB, rel=0.06)
+    assert found.kv_capacity_tokens == pytest.approx(390_000, rel=0.06)
+    assert found.max_concurrency in (48, 49, 50)
+
+
+def test_4_gb_left_beside_deepseek_r1_hold_57_000_tokens_on_eight_gpus() -> None:
+    found = report(model="DeepSeek-R1", gpu="H20-96GB", gpu_count=8, engine="vllm", context_tokens=1000)
+    assert found.kv_pool_gib_per_gpu is not None
+    assert found.kv_capacity_tokens is not None
+    tokens_per_gb = found.kv_capacity_tokens / (found.kv_pool_gib_per_gpu / GB)
+    assert 4 * tokens_per_gb == pytest.approx(57_000, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "one_copy_gb", "unfused_gb"), [(152_064, 2.5, 6.2), (248_320, 4.1, 10.2)]
+)
+def test_logits_of_4096_tokens_take_a_gigabyte_for_each_copy_of_a_large_vocabulary(
+    vocabulary: int, one_copy_gb: float, unfused_gb: float, catalog: Catalog
+) -> None:
+    row = catalog.model("Qwen2.5-7B").model_copy(update={"vocab_size": vocabulary})
+    step = Step(4096, 4096, "full", flash=True, fused_loss=False)
+    for bytes_per_logit, expected in ((4.0, one_copy_gb), (10.0, unfused_gb)):
+        assert logits_bytes(shape_of(row), step, 1, bytes_per_logit) / 1e9 == pytest.approx(
+            expected, abs=0.06
+        )
+    fused = Step(4096, 4096, "full", flash=True, fused_loss=True)
+    assert logits_bytes(shape_of(row), fused, 1, 10.0) < logits_bytes(shape_of(row), step, 1, 4.0)
 
 
 def test_four_kv_heads_on_eight_gpus_are_kept_twice() -> None:
