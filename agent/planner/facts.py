@@ -21,6 +21,7 @@ from agent.steps import Call, Case
 _NAMED = 4  # look-ups of one question
 _COMPARED = 4
 _PRICED = 5  # cards, other memory sizes of them included
+_PLACES = 5  # cheapest regions shown
 _LINKED_TYPES = 60
 _ALL_TYPES = 300
 _EXAMPLES = {"training": ("A100-80GB", 8), "inference": ("A10", 1)}
@@ -80,10 +81,19 @@ def claim(case: Case) -> list[Call]:
     calls = lookup(case)
     if not case.done and {"price_stated", "t4_cheaper_than_a10"} & set(case.reading.claims):
         calls += _prices(case)
-    name = case.reading.request.model
-    if not case.done and name:  # whether the model named runs on the cards named is part of the claim
-        places = [place for place in target(case.reading)[:1] if place]
-        calls += [Call(*memory_call(case.reading, name, place, case.catalog), "main") for place in places]
+    request = case.reading.request
+    if not case.done and (request.model or request.params_b):
+        # Whether the model named runs on the cards named is part of the claim.
+        places = target(case.reading)[:1] if "moe_active_memory" in case.reading.claims else []
+        places = places or [place for place in target(case.reading)[:1] if place]
+        calls += [
+            Call(*memory_call(case.reading, request.model, place, case.catalog), "main") for place in places
+        ]
+        if "zero_price" in case.reading.claims:
+            free = sizing_args(
+                request, gpu_wanted=None, gpu_count=None, instance_wanted=None, objective="cheapest"
+            )
+            calls.append(Call("recommend_instance", free, "instead"))
     return calls
 
 
@@ -146,6 +156,8 @@ def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:
         for gpu in [*gpus, *other_sizes(reading, case.catalog)][:_PRICED]
         for item in smallest(case.catalog.with_gpu(gpu, "current"), counts.get(gpu))
     ]
+    said = [mention.name for mention in mentioned(reading, "instance")]  # a retired type has its price too
+    types = list(dict.fromkeys([*said, *types]))[:_PRICED]
     calls += [
         Call("estimate_cost", _yardstick(cost_args(reading, item, region, None)), "beside") for item in types
     ]
@@ -163,7 +175,29 @@ def _prices(case: Case) -> list[Call]:
 
 def region(case: Case) -> list[Call]:
     """Where the things named are in the price lists and what they cost there."""
-    return [] if case.done else (_prices(case) or _example_prices(case)) + lookup(case)
+    if case.done:
+        return []
+    return (_cheapest_places(case) or _prices(case) or _example_prices(case)) + lookup(case)
+
+
+def _cheapest_places(case: Case) -> list[Call]:
+    """The regions with the lowest list prices of the first type asked about, where no region was named."""
+    reading = case.reading
+    types = cost_types(reading, case.catalog)
+    if reading.request.regions or not types or not {"cheapest_place", "overseas"} & set(reading.topics):
+        return []
+    abroad = "overseas" in reading.topics
+    prices = {
+        row.region_id: row.price
+        for row in case.catalog.prices
+        if row.instance_type == types[0]
+        and row.purchase == "payg"
+        and row.currency == "CNY"
+        and row.region_id
+        and (not abroad or not row.region_id.startswith("cn-") or row.region_id == "cn-hongkong")
+    }
+    places = sorted(prices, key=lambda place: prices[place])[:_PLACES]
+    return [Call("estimate_cost", cost_args(reading, types[0], place, None)) for place in places]
 
 
 def _example_prices(case: Case) -> list[Call]:

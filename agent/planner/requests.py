@@ -12,6 +12,7 @@ from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from tools.contracts.sizing import SizingRequest
 from tools.lookup import support_level
+from tools.recommend.workload import busy_users
 
 _TRAINING_TASKS = frozenset({"finetune", "pretrain"})
 _PRECISIONS = ("fp8", "awq-int4")  # shown beside the released one
@@ -114,12 +115,12 @@ def memory_call(
         args = _set(
             **named, method=request.method or ("pretrain" if request.task == "pretrain" else ""),
             precision=request.precision, lora_rank=request.lora_rank, sequence_length=request.sequence_length,
-            micro_batch=request.micro_batch, **where,
+            micro_batch=request.micro_batch, objective=request.training_objective, **where,
         )  # fmt: skip
         return "estimate_training_memory", args
     args = _set(
         **named, weight_precision=request.precision, kv_precision=request.kv_precision, engine=request.engine,
-        context_tokens=request.context_tokens, concurrency=request.concurrency, **where,
+        context_tokens=context_said(request), concurrency=at_once(request), **where,
     )  # fmt: skip
     return "estimate_memory", args
 
@@ -131,8 +132,29 @@ def speed_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[str,
         model=model, params_b=None if model else request.params_b, weight_precision=request.precision,
         kv_precision=request.kv_precision, engine=request.engine,
         input_tokens=request.input_tokens or request.context_tokens, output_tokens=request.output_tokens,
-        concurrency=request.concurrency, **where,
+        concurrency="max" if full_load(reading) else at_once(request), **where,
     )  # fmt: skip
+
+
+def at_once(request: SizingRequest) -> int | None:
+    """Requests in flight: as said, or of the users those who ask at the same moment."""
+    if request.concurrency is None and request.users is not None and request.requests_per_second is None:
+        return busy_users(request.users)
+    return request.concurrency
+
+
+def context_said(request: SizingRequest) -> int | None:
+    """Tokens that one request holds: as said, or prompt and answer where both were."""
+    if request.context_tokens is None and request.input_tokens and request.output_tokens:
+        return request.input_tokens + request.output_tokens
+    return request.context_tokens
+
+
+def full_load(reading: Reading) -> bool:
+    """Whether the most that a card serves is asked for, and no number of requests."""
+    request = reading.request
+    unsaid = request.concurrency is None and request.users is None
+    return unsaid and ("full_load" in reading.topics or reading.token_price)
 
 
 def training_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[str, Any]:
@@ -144,7 +166,8 @@ def training_args(reading: Reading, model: str, where: dict[str, Any]) -> dict[s
         model=model, params_b=None if model else request.params_b,
         method=request.method or ("pretrain" if request.task == "pretrain" else ""),
         precision=request.precision, lora_rank=request.lora_rank, sequence_length=request.sequence_length,
-        micro_batch=request.micro_batch, tokens=tokens, samples=request.dataset_samples,
+        micro_batch=request.micro_batch, objective=request.training_objective, tokens=tokens,
+        samples=request.dataset_samples,
         epochs=request.epochs if request.dataset_samples else None, **where,
     )  # fmt: skip
 

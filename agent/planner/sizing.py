@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from agent.planner.calculations import instead
+from typing import Any
+
+from agent.planner.asked import fewest_cards, main_purpose
+from agent.planner.calculations import instead, smallest
 from agent.planner.requests import (
     is_other,
     latency_targets,
     memory_call,
+    mentioned,
     models,
     sizing_args,
     target,
@@ -15,6 +19,8 @@ from agent.planner.requests import (
 from agent.steps import Call, Case
 from tools.contracts.sizing import Recommendation
 
+_IN_FP32 = frozenset({"molecular", "integer"})
+_FP64_CARDS = ("V100-32GB", "A100-80GB")  # those with full double-precision units, to hold others against
 _CARDS_NAMED = 3
 _COMPANIONS = 3
 _USUAL_SIZES_B = (7.0, 32.0, 72.0)
@@ -30,18 +36,35 @@ def size(case: Case) -> list[Call]:
     """The recommendation, with a verdict on each card named and the memory of the other models of the
     machine; then what the budget buys with any precision, where nothing in the precision said fits it."""
     if not case.done.called("recommend_instance"):
-        first = [
-            Call("recommend_instance", sizing_args(case.reading.request, **latency_targets(case.reading)))
-        ]
-        return [*first, *_named_cards(case), *_companions(case)]
+        request = case.reading.request
+        changes: dict[str, Any] = dict(latency_targets(case.reading))
+        if request.task == "hpc" and not request.precision and _IN_FP32 & set(case.reading.topics):
+            changes["precision"] = "fp32"  # these codes run in single or mixed precision
+        first = [Call("recommend_instance", sizing_args(request, **changes))]
+        return [*first, *hpc_cards(case), *_named_cards(case), *_companions(case)]
     found = case.done.first(Recommendation)
     if found is None:
         return []
     if found.options and "what_if" in case.reading.topics and not case.done.called("what_if"):
         return [Call("what_if", sizing_args(case.reading.request))]
+    fewest = fewest_cards(case)
     if found.options:
-        return _largest_models(case, found)
-    return [*_without_precision(case), *instead(case)]
+        return [*fewest, *_largest_models(case, found)]
+    return [*fewest, *_without_precision(case), *instead(case)]
+
+
+def hpc_cards(case: Case) -> list[Call]:
+    """Prices of the cards named for scientific work and of those with real FP64 units, per card."""
+    named = [mention.name for mention in mentioned(case.reading, "gpu")]
+    if case.reading.request.task != "hpc" or _IN_FP32 & set(case.reading.topics) or not named:
+        return []
+    cards = dict.fromkeys([*named, *_FP64_CARDS])
+    types = [item for card in cards for item in smallest(case.catalog.with_gpu(card, "current"), None)]
+    regions = case.reading.request.regions[:1]
+    return [
+        Call("estimate_cost", {"instance_type": item, **({"region": regions[0]} if regions else {})}, "fp64")
+        for item in types
+    ]
 
 
 def _largest_models(case: Case, found: Recommendation) -> list[Call]:
@@ -100,7 +123,8 @@ def _named_cards(case: Case) -> list[Call]:
     where = target(case.reading)[:_CARDS_NAMED]
     if where == [{}] or not (name or case.reading.request.params_b):
         return []
-    calls = [Call(*memory_call(case.reading, name, place, case.catalog), "main") for place in where]
+    purpose = main_purpose(case.reading)
+    calls = [Call(*memory_call(case.reading, name, place, case.catalog), purpose) for place in where]
     first = calls[0]
     others = variants(first, case.catalog) if case.reading.request.allow_quantization else []
     return calls + [Call(first.name, {**first.args, **change}, "variant") for change in others]

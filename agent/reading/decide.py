@@ -31,6 +31,9 @@ _NO_SUBJECT = frozenset(
         "promotion",
         "throughput",
         "consumer_card",
+        "full_load",
+        "replicas",
+        "slower_with_load",
     }
 )
 _SUBJECTS = frozenset({"storage", "network", "spot", "subscription", "vgpu", "oom", "reserved"})
@@ -91,7 +94,8 @@ def choose_intent(turn: Turn, state: State, follow_up: bool) -> tuple[Intent, tu
     if placed and main in (*_SIZING, "vague", "region") and not _knows_enough(turn, state):
         return "lookup", ()  # machines by region and memory: the list answers
     if main in _SIZING and not _knows_enough(turn, state):
-        subject = main == "speed" or turn.seen.topics - _NO_SUBJECT
+        loaded = state.knows("users", "concurrency", "requests_per_second")
+        subject = (main == "speed" and not loaded) or turn.seen.topics - _NO_SUBJECT
         main = "troubleshoot" if "troubleshoot" in ranked else "howto" if subject else "vague"
     return main, tuple(intent for intent in ranked if intent != main)[:3]
 
@@ -124,6 +128,8 @@ def _by_names(turn: Turn) -> Intent:
     """What a turn without a question wants, by what it names."""
     kinds = {mention.kind for mention in turn.mentions}
     seen = turn.seen
+    if turn.unusable and not kinds:
+        return "vague"  # "-5 users": what was meant is asked, after the number is named
     if kinds & {"phantom_instance", "phantom_family"}:
         return "naming"
     if seen.model and "gpu" in kinds:

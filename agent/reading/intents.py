@@ -44,6 +44,8 @@ _ON_OFFER = re.compile(
 )
 _ASKS_HOW = re.compile(r"怎么|如何|怎样|how (?:to|do|can)")
 _OF_NAMES = re.compile(r"命名|名字|后缀|前缀|suffix|prefix|字母|naming|规格名|instance name|family name|型号")
+# Premises about words that an attempt would use too.
+_MEANING_ASKED = frozenset({"discount_word"})
 _STORAGE_TOPICS = frozenset({"storage", "network", "checkpoint", "dataloader", "download"})
 # Topics that guides are about, whatever hardware is named beside them.
 _GUIDE_TOPICS = frozenset({
@@ -59,8 +61,9 @@ _ASSERTED_ONLY = re.compile(
 # Premises that need correcting whatever else is asked.
 _ALWAYS = {
     "g6_not_gpu", "phantom_family", "host_memory_is_not_vram", "spot_discontinued",
-    "wrong_family_architecture", "wrong_family_gpu", "claim-001", "claim-025", "claim-026", "claim-029",
-    "claim-030", "claim-034", "claim-035", "claim-036", "claim-055", "claim-082", "claim-084",
+    "wrong_family_architecture", "wrong_family_gpu", "zero_price",
+    "label_is_not_usable", "discount_word", "claim-001", "claim-025", "claim-026", "claim-029", "claim-030",
+    "claim-034", "claim-035", "claim-036", "claim-055", "claim-082", "claim-084",
 }  # fmt: skip
 
 
@@ -115,11 +118,12 @@ def special_intent(text: str, seen: Seen) -> Intent | None:
     if _GREETING.match(text):
         return "greeting"
     outside = bool(special["outside"].search(text))
-    if special["injection"].search(text) and not (
-        outside and not (seen.workload or seen.hardware or seen.topics)
-    ):
+    attempt = special["injection"].search(text) and not _MEANING_ASKED.intersection(seen.claims)
+    if attempt and not (outside and not (seen.workload or seen.hardware or seen.topics)):
         return "injection"
     if special["crime"].search(text) or "mining" in seen.topics:
+        return "out_of_scope"
+    if special["orders"].search(text):  # "delete my instance"
         return "out_of_scope"
     if special["account"].search(text) and special["credentials"].search(text):
         return "out_of_scope"
@@ -184,7 +188,9 @@ def _by_subject(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "howto", -1.5, only_if_there=True)
     if seen.quoted_error or seen.pasted in ("log", "nvidia_smi"):
         _add(weights, "troubleshoot", 4)
-    if seen.topics & _STORAGE_TOPICS:
+    if seen.topics & _STORAGE_TOPICS and not (
+        weights.get("lookup", 0.0) >= 3 and seen.instances and not faulty
+    ):
         _add(weights, "howto", 0 if seen.model or faulty else 2)
         if not seen.model or weights["howto"] >= 3:
             for intent in _WORKLOAD:

@@ -14,6 +14,11 @@ _ENGLISH_GRAMMAR = re.compile(
     r"|on|in|with|and|or|it|this"
     r"|that|if|why|need|want|please|me|you|a|an|be|not|will|about|have|has|any|than|much|many|mean)(?![a-z])"
 )
+# A program's own message, up to the next Chinese words or line: quoted, not spoken.
+_ERROR = re.compile(
+    r"(?:\b\w*(?:Error|Exception|Warning)\b\s*:|\b(?:NCCL WARN|NVRM:|Traceback|FATAL|RuntimeError)\b)"
+    r"[^\n一-鿿]{0,600}"
+)
 _QUOTED = re.compile(r"[\"'“「『《`][^\"'”」』》`]{1,60}[\"'”」』》`]")
 
 
@@ -28,6 +33,7 @@ def language_of(turns: Sequence[str]) -> Language:
 
 def _language(text: str) -> Language | None:
     chinese = len(_CHINESE.findall(text))
+    text = _ERROR.sub(" ", text) if chinese else text
     english = len(_ENGLISH_GRAMMAR.findall(text.lower()))
     if not chinese:
         return "en" if english or len(re.findall(r"[A-Za-z]{3,}", text)) > 3 else None

@@ -36,6 +36,7 @@ _OUTPUT = _patterns(
     rf"{_N}\s*(?:{_TOKENS})?的?\s*"
     r"(?:输出|completions?|outputs?\b|answers?\b|repl(?:y|ies)\b|responses?\b|out\b|出(?!图|租|价|现))",
 )
+_REPLY = _patterns(rf"(?:repl(?:y|ies)|answers?|responses?){_FILLER}{_N}\s*(?:{_TOKENS})")
 _CONTEXT = _patterns(
     r"(?:max[-_\s]?model[-_\s]?len(?:gth)?|context[-_\s]?(?:length|window|size|len)?|n_ctx|num_ctx|ctx"
     r"|上下文(?:长度|窗口)?|窗口|max[-_\s]?seq(?:uence)?[-_\s]?len(?:gth)?)"
@@ -59,7 +60,7 @@ _CONCURRENCY = _patterns(
     rf"{_UP_TO}\s*[个路人名位]?\s*[一-鿿]{{0,4}}?\s*的?\s*(?:{_TOGETHER})",
     rf"(?:并发(?:数|量|请求|用户)?|同时(?:在线)?|concurrency){_FILLER}{_UP_TO}"
     r"(?!\s*(?:小时|天|月|元|块|gb|k\b|张|台))",
-    rf"{_UP_TO}\s*(?:\w{{1,16}}\s)?(?:concurrent|simultaneous|parallel|in[-\s]flight)"
+    rf"{_UP_TO}\s*[个路]?\s*(?:\w{{1,16}}\s)?(?:concurrent|simultaneous|parallel|in[-\s]flight)"
     r"(?:\s(?:users?|requests?|sessions?|streams?|calls?|people|connections?|chats?))?",
     rf"{_UP_TO}\s*(?:requests?|users?|people|sessions?|chats?|calls?|个?请求)\s*(?:{_AT_ONCE})",
 )
@@ -123,6 +124,21 @@ _LATENCY = _patterns(
     rf"[^\d;¦]{{0,22}}(?<![a-z]){_N}\s*{_TIME}",
     rf"(?:within|under|in|<|less than|不超过)\s*{_N}\s*{_TIME}",
     rf"{_N}\s*{_TIME}\s*(?:以内|之内|内)",
+)
+# "5% use it at the same time": a share of the users.
+_SHARE_AT_ONCE = re.compile(
+    rf"(?P<n>{NUM})\s*%[^.;,。]{{0,30}}?(?:{_AT_ONCE}|concurrent|online|{_TOGETHER}|同时|在线|活跃)"
+    rf"|(?:并发率|同时在线率|同时使用率|concurrency rate){_FILLER}(?P<zh>{NUM})\s*%"
+)
+# "each user asks 5 times a day, all within 4 peak hours"
+_EACH_PER_DAY = re.compile(
+    rf"(?:每人|人均|每个?(?:用户|人))\s*(?:每天|每日|1天|日均)?\D{{0,6}}?(?P<n>{NUM})\s*[次条个句]"
+    rf"|each(?:\s\w{{1,12}}){{0,3}}?\s(?P<en>{NUM})\s(?:times|{_REQUESTS})"
+    rf"|(?P<per>{NUM})\s(?:{_REQUESTS})\s(?:per|a|each)\s(?:user|person|employee|customer)"
+)
+_PEAK_HOURS = re.compile(
+    rf"(?:高峰|集中|peak)[^\d,;。]{{0,10}}(?P<n>{NUM})\s*-?(?:个?小时|hours?|h(?![a-z]))"
+    rf"|(?:in|within|over)\s(?:the\s|a\s)?(?P<en>{NUM})\s?-?(?:peak\s)?hours?"
 )
 _LONGEST_MS = 600_000
 # Powers of two by which people mean binary thousands: an 8k context is 8192 tokens.
@@ -198,7 +214,11 @@ def _latencies(words: Words) -> list[Found]:
 
 def _lengths(words: Words, training: bool) -> list[Found]:
     found: list[Found] = []
+    if match := _take(words, _REPLY):  # before the prompt: "replies ~300 tokens, prompts 1.5k"
+        found.append(_found(words, "output_tokens", tokens(match["n"], match["scale"]), match))
     for field, patterns in (("input_tokens", _INPUT), ("output_tokens", _OUTPUT)):
+        if any(item.field == field for item in found):
+            continue
         if match := _take_earliest(words, patterns):
             found.append(_found(words, field, tokens(match["n"], match["scale"]), match))
     match = _take(words, (*_SEQUENCE, *_CONTEXT) if training else _CONTEXT)
@@ -220,7 +240,27 @@ def _people(words: Words, training: bool) -> list[Found]:
         if match and value > 0:
             found.append(_found(words, field, value, match))
     users = next((item for item in found if item.field == "users"), None)
+    alone = users is not None and found[0].field != "concurrency"
+    if users and alone and (derived := _of_users(words, int(str(users.value)))):
+        return [*found, derived]
     if users and int(str(users.value)) <= _FEW_USERS and found[0].field != "concurrency":
         # So few people may all ask at the same moment.
         found.append(Found("concurrency", users.value, 0.5, users.text))
     return found
+
+
+def _of_users(words: Words, users: int) -> Found | None:
+    """What the users ask together: a share of them at once, or their questions a day over the peak hours."""
+    if share := _SHARE_AT_ONCE.search(words.plain):
+        part = float((share["n"] or share["zh"]).replace(",", "")) / 100
+        at_once = max(1, round(users * part))
+        return Found("concurrency", at_once, 0.8, words.said(*share.span())) if 0 < part <= 1 else None
+    each = _EACH_PER_DAY.search(words.plain)
+    peak = _PEAK_HOURS.search(words.plain)
+    if each is None or peak is None:
+        return None
+    asked = float(next(group for group in each.groups() if group))
+    hours = float(next(group for group in peak.groups() if group))
+    if not 0 < hours <= 24:
+        return None
+    return Found("requests_per_second", users * asked / (hours * 3600), 0.8, words.said(*each.span()))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from rapidfuzz import fuzz
 
 from agent.reading.types import Mention
 from agent.reading.words import Found, Words
@@ -62,6 +64,8 @@ _NOT_PARAMETERS = re.compile(r"\s*(?:个|of)?\s*(?:tokens?|token|字|语料|rows
 # The model that a bare maker's name means on a full machine: its flagship carries that name.
 _FLAGSHIPS = {"deepseek": "deepseek-ai/DeepSeek-R1"}
 _FULL_MACHINE = 8
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_SLIP = 80.0  # of 100: how much of a name's letters must agree for a slip of the pen
 _UNMISTAKABLE_B = 100.0  # from this size on, one number often stands for one model ("671b", "405b")
 
 
@@ -118,6 +122,8 @@ def _variants(name: str) -> Iterator[str]:
     ):  # fmt: skip
         if name.startswith(long):
             yield from _variants(short + name.removeprefix(long))
+    if name.startswith("llama"):
+        yield from (word + name.removeprefix("llama") for word in ("拉马", "羊驼", "喇嘛"))
     if name in ("deepseek-r1", "deepseek-v3"):
         short = name.removeprefix("deepseek-")
         yield from (f"{name} 671b", f"{short} 671b", f"ds {short}")
@@ -210,6 +216,12 @@ def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
             continue
         said = words.said(*match.span())
         near = tuple(catalog.near_models(match[0], 3))
+        if meant := _slip_of(match[0], near, catalog):
+            words.take(*match.span())
+            found.append(
+                (match.start(), Mention(kind="model", text=said, name=meant.model_id, near=near[:1]))
+            )
+            continue
         found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
         words.take(match.start(), match.start(2))  # by its size the question can be answered
     for match in _UNKNOWN_BY_PLACE.finditer(words.free):
@@ -218,6 +230,18 @@ def _unknown(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
         found.append((match.start(), Mention(kind="unknown_model", text=said, name=said, near=near)))
         words.take(*match.span())
     return found
+
+
+def _slip_of(name: str, near: Sequence[str], catalog: Catalog) -> Model | None:
+    """The model that a name misspells: nearly the same letters and the very same numbers, else None."""
+    numbers = _NUMBER.findall(name)
+    for candidate in near:
+        model = catalog.find_model(candidate)
+        short = squash(candidate.rsplit("/", 1)[-1])[: len(squash(name)) + 1]
+        same_numbers = _NUMBER.findall(candidate.lower())[: len(numbers)] == numbers
+        if model and same_numbers and fuzz.ratio(squash(name), short) >= _SLIP:
+            return model
+    return None
 
 
 def settle_sizes(

@@ -37,6 +37,11 @@ _BARE = tuple(
         rf"|cap){_FILLER}{_FROM}(?P<low>{NUM})\s*(?P<scale>{SCALE})?{_NO_MONEY}",
         rf"(?P<low>{NUM})\s*(?P<scale>{SCALE})?\s*[的年月]?\s*(?:预算|budget)",
         rf"(?P<low>{NUM})\s*(?P<scale>万|w|千|k)\s*(?=(?:/|每|1)\s*个?(?:月|年|mo|month|yr|year))",
+        rf"(?:每个?|1个?)(?:月|年|小时|天)\s*(?:就|只有?|最多|不超过|控制在)?\s*(?P<low>{NUM})\s*(?P<scale>{SCALE})?\s*"
+        r"(?=以内|之内|以下|封顶|左右|内(?![存网])|不到)",
+        r"(?:under|below|at most|max(?:imum)?|up to|no more than|within)\s"
+        rf"(?P<low>{NUM})\s?(?P<scale>{SCALE})?"
+        r"(?=\s?(?:/|per|an?)\s?(?:month|year|hour|mo|hr|day)(?![a-z]))",
     )
 )
 _PERIODS: tuple[tuple[Period, str], ...] = (

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from agent.reading.phrases import any_of, vocabulary
 from agent.reading.words import Words
 
 # A plain number: at most 15 digits, so that no text can overflow or stall the reading.
@@ -137,8 +139,38 @@ def _english(match: re.Match[str]) -> str | None:
     return str(total + current)
 
 
+# "1块9" is 1.9 yuan, "5毛" half a yuan; "2块4090" counts cards.
+_SMALL_CHANGE = re.compile(
+    r"(?<![\d.])(?:(?P<yuan>\d{1,4})\s?块\s?(?P<tenth>\d)(?![\d.])(?:\s?[毛角])?"
+    r"(?!\s?[张块卡个台天月年日周小时点万千百]|[a-z])"
+    r"|(?P<only>\d)\s?[毛角]钱?)"
+)
+
+
+def _change(match: re.Match[str]) -> str:
+    return f"{match['yuan'] or 0}.{match['tenth'] or match['only']}元"
+
+
+@cache
+def _slips() -> re.Pattern[str]:
+    return re.compile(
+        "|".join(f"(?P<s{i}>{any_of(wrong).pattern})" for i, wrong in enumerate(vocabulary("slips").values()))
+    )
+
+
+def _mended(match: re.Match[str]) -> str:
+    return list(vocabulary("slips"))[int(str(match.lastgroup)[1:])]
+
+
+def mend_slips(words: Words) -> None:
+    """Rewrites mistyped terms of the field ("显纯", "infernce") as they are spelt, in place."""
+    words.rewrite(_slips(), _mended)
+
+
 def digits_for_words(words: Words) -> None:
     """Rewrites the number words of a turn as digits, in place."""
     if re.search(r"[一二两俩三四五六七八九十百千几半双单上]", words.plain):
         words.rewrite(_CHINESE, _chinese)
     words.rewrite(_ENGLISH, _english)
+    if re.search(r"[块毛角]", words.plain):
+        words.rewrite(_SMALL_CHANGE, _change)

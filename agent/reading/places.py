@@ -20,6 +20,8 @@ _AREAS = tuple(
             r"美国|(?<![a-z])(?:usa|united states|america|the us|us regions?)(?![a-z])",
             ("us-east-1", "us-west-1"),
         ),
+        (r"(?<![a-z])us[-\s]?east(?![-\w])|美东|美国东部", ("us-east-1",)),
+        (r"(?<![a-z])us[-\s]?west(?![-\w])|美西|美国西部", ("us-west-1",)),
         (r"欧洲|(?<![a-z])europe(?![a-z])", ("eu-central-1", "eu-west-1")),
         (r"东南亚|south-?east asia", ("ap-southeast-1", "ap-southeast-3", "ap-southeast-5")),
         (r"华东", ("cn-hangzhou", "cn-shanghai")),

@@ -41,7 +41,8 @@ _DENIED_AFTER = re.compile(
     r"|不考虑|不能用|太差|won'?t\sdo|不要|isn'?t)"
 )
 _DENIED_BEFORE = re.compile(
-    r"(?:不要|不用|别用|不想用|不能用|without|not|no|avoid|except|除了)\s*(?:any\s|the\s|用)?$"
+    r"(?:(?<![要用想能])(?:不要|不用|不想用|不能用)|别用|without|not|no|avoid|except|除了)"
+    r"\s*(?:any\s|the\s|用)?$"
 )
 
 

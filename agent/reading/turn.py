@@ -16,7 +16,7 @@ from agent.reading.intents import Seen, weigh
 from agent.reading.load import find_load
 from agent.reading.models import find_models, find_params_b, model_slots, name_index, settle_sizes
 from agent.reading.money import Amount, budget_factor, find_amounts, find_purchases
-from agent.reading.numerals import digits_for_words
+from agent.reading.numerals import digits_for_words, mend_slips
 from agent.reading.pasted import Pasted, cards_of, split_pasted
 from agent.reading.places import find_regions
 from agent.reading.precisions import PrecisionFound, find_precisions
@@ -25,12 +25,21 @@ from agent.reading.types import Intent, Mention
 from agent.reading.unusable import find_unusable
 from agent.reading.volume import find_volume
 from agent.reading.words import Found, Words
-from agent.reading.work import find_data, find_engine, find_method, find_tasks, find_vram, find_wishes
+from agent.reading.work import (
+    find_data,
+    find_engine,
+    find_method,
+    find_objective,
+    find_tasks,
+    find_vram,
+    find_wishes,
+)
 from knowledge.catalog import Catalog
 
 TRAINING = ("finetune", "pretrain")
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
 _ASKS_PRICE = re.compile(r"多少钱|费用|划算|cost|price|钱")
+_MONTH_HOURS = 730.0
 _LOAD = frozenset(
     {"concurrency", "users", "requests_per_second", "context_tokens", "input_tokens", "ttft_ms"}
 )
@@ -59,6 +68,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     """All that a turn says by itself."""
     pasted = split_pasted(text)
     words = Words.of(pasted.prose)
+    mend_slips(words)
     digits_for_words(words)
     models = find_models(words, catalog)
     rest = words.free
@@ -84,10 +94,11 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         find_wishes(words),
         _given(uses, find_window(words), find_deadline(words)),
         _given(find_duration(words, loose=bool(purchases or amounts or _ASKS_PRICE.search(words.plain)))),
-        _given(find_vram(words), find_method(words), find_engine(words)),
+        _given(find_vram(words), find_method(words), find_objective(words), find_engine(words)),
         hardware_slots(words, gpus, [mention for _, mention in instances], catalog),
         precision.slots(),
     )
+    _settle(found, tasks)
     topics = topics_of(rest, pasted)
     if any(is_consumer(item.mention.name) for item in gpus):
         topics.append("consumer_card")
@@ -125,6 +136,17 @@ def _first_of(*groups: Iterable[Found]) -> dict[str, Found]:
         for item in group:
             found.setdefault(item.field, item)
     return found
+
+
+def _settle(found: dict[str, Found], tasks: list[tuple[str, float]]) -> None:
+    """What values of one turn mean together."""
+    used, span = found.get("hours_per_month"), found.get("hours")
+    if used and span and float(str(span.value)) >= _MONTH_HOURS:  # "8 hours a day, for a month"
+        months = float(str(span.value)) / _MONTH_HOURS
+        found["hours"] = Found("hours", round(months * float(str(used.value)), 1), span.confidence, span.text)
+    streams = found.get("streams")
+    if streams and tasks and tasks[0][0] in ("asr", "tts"):  # lines of speech at once
+        found.setdefault("concurrency", Found("concurrency", streams.value, 0.8, streams.text))
 
 
 def _in_order(

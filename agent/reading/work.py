@@ -22,13 +22,14 @@ _ENGINE_NAMES = {
     "text generation inference": "tgi",
     "text-generation-inference": "tgi",
 }
+_OBJECTIVE = re.compile(r"(?<![a-z])(dpo|kto|orpo|simpo|grpo|ppo|rlhf)(?![a-z])")
 _COUNT = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
 _DATA_TOKENS = re.compile(rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的|of)?\s*(?:tokens?|词元)")
 _DATA_NEAR = re.compile(r"训|train|数据|data|语料|corpus|epoch|微调|tun|全参|budget|chinchilla")
 _SAMPLES = (
     re.compile(
         rf"{_COUNT}\s*(?:多|来)?\s*(?:条|对(?!话)|个?样本|samples?|examples?|rows?|pairs?|conversations"
-        rf"|records"
+        rf"|records|sentences|reviews|dialog(?:ue)?s|句(?:话|子)?|段(?:文本|对话|话)"
         r"|instructions|组对话|问答对|组数据|份数据|篇数据)"
     ),
     re.compile(
@@ -80,6 +81,14 @@ def find_method(words: Words) -> Found | None:
     for name, pattern in tags("methods").items():
         if match := pattern.search(words.plain):
             return Found("method", name, 0.9, words.said(*match.span()))
+    return None
+
+
+def find_objective(words: Words) -> Found | None:
+    """What is trained for, where more than the one model is then in memory: DPO, GRPO, PPO and their kin."""
+    if match := _OBJECTIVE.search(words.plain):
+        name = "ppo" if match[1] == "rlhf" else match[1]
+        return Found("training_objective", name, 0.9, words.said(*match.span()))
     return None
 
 

@@ -14,9 +14,11 @@ def premise_lines(w: Words, codes: Iterable[str]) -> list[str]:
     return [str(premises()[code][w.language]) for code in codes if code in premises()]
 
 
-def claim_line(w: Words, claim: Claim) -> str:
-    """One claim: whether it holds, and what is right."""
+def claim_line(w: Words, claim: Claim, asserted: bool = True) -> str:
+    """One claim: whether it holds, and what is right; of an open question that touches it the fact alone."""
     text = claim_wordings().get(claim.claim_id, {}).get(w.language, claim.right_value)
+    if not asserted:
+        return text
     verdicts = {
         "right": w("**Yes.** ", "**是的。** "),
         "wrong": w("**No.** ", "**不是。** "),

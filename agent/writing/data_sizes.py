@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.reading.types import Reading
 from agent.steps import Case
 from agent.writing.words import Words
 from knowledge.catalog import Catalog
+from knowledge.errors import AdvisorError
 
 _MOVED = frozenset({"network", "storage", "download", "migration"})
 _USUAL_LINKS_MBPS = (100.0, 800.0, 1000.0)  # a public address, 100 MB/s, 1 Gbit/s
 # Bytes per parameter of a full training state: bf16 weights 2, fp32 master copy 4, two Adam moments 8.
 _STATE_BYTES = 14
 _WEIGHT_BYTES = 2
+_SYSTEM_GB = 100.0  # system, driver, CUDA and container images: 100 GiB is a usual system disk
+_LOADS = re.compile(r"加载|载入|读(?:取|入|完)|load|read", re.IGNORECASE)
+_DISK_SIZE = re.compile(
+    r"盘.{0,10}(?:多大|多少|大小|几百)|多大的?.{0,4}盘|(?:disk|storage).{0,24}(?:size|big|large|much|gb)"
+    r"|(?:size|big|large|much).{0,24}(?:disk|storage)",
+    re.IGNORECASE,
+)
 # Host memory of an offloaded AdamW: fp32 master copy and moments 12, gradients in fp32 another 4.
 _OFFLOAD_BYTES = (12, 16)
 _DISKS_MBS = (350.0, 1000.0)  # ESSD PL1 at most; a shared file system of 1 GB/s
@@ -26,7 +36,8 @@ def byte_sections(w: Words, case: Case) -> list[str]:
         text
         for text in (
             _transfer(w, reading),
-            _checkpoint(w, reading, catalog),
+            _loading(w, reading, catalog) or _checkpoint(w, reading, catalog),
+            _disk(w, reading, catalog),
             _offload(w, reading, catalog),
             _incoming(w, case),
         )
@@ -65,6 +76,48 @@ def _checkpoint(w: Words, reading: Reading, catalog: Catalog) -> str:
         f"**检查点大小**：{params_b:g}B × {_STATE_BYTES} 字节（bf16 权重、fp32 主权重、Adam 动量）= "
         f"{_size(w, state_gb)}；仅权重 {_size(w, weights_gb)}。完整写一次：{writes}。",
     )
+
+
+def _loading(w: Words, reading: Reading, catalog: Catalog) -> str:
+    """Reading the weights once, at the rate of the disk named."""
+    params_b = _params_b(reading, catalog)
+    if not params_b or not reading.link_mbps or not _LOADS.search(reading.question):
+        return ""
+    weights_gb, rate = _weights_gb(reading, catalog, params_b), reading.link_mbps / 8
+    time = f"{_size(w, weights_gb)} ÷ {_rate(rate)} = {_duration(w, weights_gb * 1e3 / rate)}"
+    return w(
+        f"**Loading time.** {time}, read once from the disk at its full rate; the type's own disk limit may "
+        "be lower, and a disk made from a snapshot reads slower the first time.",
+        f"**加载时间**：{time}（按云盘满速顺序读一次；还受规格的云盘带宽限制，快照建的盘首次读更慢）。",
+    )
+
+
+def _disk(w: Words, reading: Reading, catalog: Catalog) -> str:
+    """Room for a model on disk: its weights twice (download and file) and the system with its images."""
+    params_b = _params_b(reading, catalog)
+    if not params_b or "storage" not in reading.topics or not _DISK_SIZE.search(reading.question):
+        return ""
+    weights_gb = _weights_gb(reading, catalog, params_b)
+    low, high = weights_gb + _SYSTEM_GB, 2 * weights_gb + _SYSTEM_GB
+    return w(
+        f"**Disk.** Weights {_size(w, weights_gb)} + {_SYSTEM_GB:g} GB for system, driver and images "
+        f"= {_size(w, low)}; twice the weights while the download cache is kept = {_size(w, high)}. Rather a "
+        "data disk for the model (ESSD PL1) and 100 GiB for the system.",
+        f"**磁盘大小**：权重 {_size(w, weights_gb)} + 系统、驱动和容器镜像 {_SYSTEM_GB:g} GB = "
+        f"{_size(w, low)}；下载缓存不删则权重算两份，共 {_size(w, high)}。"
+        "更建议模型单独放数据盘（ESSD PL1），系统盘 100 GiB。",
+    )
+
+
+def _weights_gb(reading: Reading, catalog: Catalog, params_b: float) -> float:
+    """File size of the weights in the precision said, 16 bit without one."""
+    name = reading.request.precision
+    try:
+        row = catalog.precision(name) if name else None
+        bits = (row.effective_bits or row.block_bits) if row is not None else None
+    except AdvisorError:
+        bits = None
+    return params_b * (bits / 8 if bits else _WEIGHT_BYTES)
 
 
 def _offload(w: Words, reading: Reading, catalog: Catalog) -> str:

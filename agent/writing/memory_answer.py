@@ -23,12 +23,18 @@ _KINDS = (MemoryReport, TrainingMemoryReport, OtherMemoryReport)
 
 
 def memory_sections(
-    w: Words, findings: Findings, brief: bool = False, rent: bool = True, kv_asked: bool = False
+    w: Words,
+    findings: Findings,
+    brief: bool = False,
+    rent: bool = True,
+    kv_asked: bool = False,
+    count_asked: bool = False,
 ) -> list[str]:
     """The verdict of each card named; then the arithmetic of the first, variants, and an instance for it.
 
     `brief`: verdicts and variants only, for an answer that goes on with a recommendation. `rent`: with an
-    instance to rent. `kv_asked`: the question is about the KV cache, whose figure comes first.
+    instance to rent. `kv_asked`: the question is about the KV cache, whose figure comes first. `count_asked`:
+    how many cards it takes, so that "one does not" is no answer.
     """
     steps = [step for step in findings if isinstance(step.artifact, _KINDS)]
     main = [_report(step) for step in steps if step.call.purpose in ("main", "")]
@@ -39,8 +45,8 @@ def memory_sections(
     quantizes = chosen is None or chosen.request.allow_quantization
     variants = _variants(w, [first, *(_report(step) for step in steps if step.call.purpose == "variant")])
     if brief:
-        return [section for section in (_verdicts(w, main), variants) if section]
-    sections = [kv_line(w, first) if kv_asked else "", _verdicts(w, main), memory_line(w, first)]
+        return [section for section in (_verdicts(w, main, count_asked), variants) if section]
+    sections = [kv_line(w, first) if kv_asked else "", _verdicts(w, main, count_asked), memory_line(w, first)]
     if isinstance(first, MemoryReport) and first.kv_capacity_tokens is not None:
         sections.append(_capacity(w, first))
     sections.append(variants)
@@ -52,7 +58,8 @@ def memory_sections(
         precision = first.weight_precision if isinstance(first, MemoryReport) else ""
         limits = tuple(item for item in first.limits if quantizes or item.field != "weight_precision")
         sections.append(limits_table(w, limits, first.gpu, precision))
-    found = chosen if rent else None
+    replaced = first.fits is False and any(findings.all(Recommendation, "instead"))
+    found = chosen if rent and not replaced else None
     if found is not None and found.options:
         sections.append(w("To rent: ", "可租：") + headline(w, found.options[0]))
         sections.append(options_table(w, list(found.options)))
@@ -175,9 +182,35 @@ def _report(step: Step) -> AnyMemory:
     return report
 
 
-def _verdicts(w: Words, reports: list[AnyMemory]) -> str:
-    lines = [_verdict(w, report) for report in reports]
+def _verdicts(w: Words, reports: list[AnyMemory], count_asked: bool = False) -> str:
+    lines = [_fewest(w, report) if count_asked and report.fits else _verdict(w, report) for report in reports]
     return lines[0] if len(lines) == 1 else bullets(lines)
+
+
+def _fewest(w: Words, report: AnyMemory) -> str:
+    """The fewest cards that hold the work."""
+    what = f"{short_model(report.model)}" + (f" ({_how(w, report)})" if _how(w, report) else "")
+    need, usable = w.gib(peak_gib(report)), w.gib(report.usable_gib_per_gpu or 0.0)
+    if report.gpu_count == 1:
+        return w(
+            f"**1 × {report.gpu} is enough for {what}.** It needs about {need} of {usable} usable.",
+            f"**1 张 {report.gpu} 就够：{what}。** 约需 {need}，可用 {usable}。",
+        )
+    half = report.gpu_count // 2
+    counts = (
+        w(
+            " (counts that divide the attention heads: 1, 2, 4, 8 …)",
+            "（卡数要能整除注意力头数：1、2、4、8……）",
+        )
+        if isinstance(report, MemoryReport)
+        else ""
+    )
+    return w(
+        f"**At least {report.gpu_count} × {report.gpu} for {what}.** It then needs about {need} per GPU of "
+        f"{usable} usable; {half} cannot hold it{counts}.",
+        f"**至少 {report.gpu_count} 张 {report.gpu}：{what}。** 每卡约需 {need}，可用 {usable}；{half} "
+        f"张放不下{counts}。",
+    )
 
 
 def _verdict(w: Words, report: AnyMemory) -> str:
@@ -265,6 +298,9 @@ def _variants(w: Words, reports: list[AnyMemory]) -> str:
         else:
             name, weights = method_word(w, report.method), report.parameters_gib
         fits = {True: w("fits", "放得下"), False: w("does not fit", "放不下"), None: ""}[report.fits]
+        more = next((item for item in report.limits if item.change == "more_gpus" and item.fits), None)
+        if report.fits is False and more is not None:
+            fits += w(f"; {more.value} cards do", f"，要 {more.value} 张")
         rows.setdefault(name, (w.gib(weights), memory_cell(w, report), fits))
     if len(rows) < 2:
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agent.writing.facts import cards_of, value_word
 from agent.writing.glossary import remark_text
 from agent.writing.words import Words, bullets, table
@@ -79,6 +81,11 @@ def phantom_sections(w: Words, report: NameReport) -> list[str]:
         if remark.code
         not in ("no_such_type", "no_such_family", "product_code_missing", "generation", "suffix_meaning")
     ]
+    if size := re.fullmatch(r"(\d+)xlarge", report.size or ""):
+        vcpu = 4 * int(size[1])
+        lines.append(
+            w(f"{size[0]} says {vcpu} vCPU (4 × {size[1]})", f"{size[0]} 表示 {vcpu} vCPU（4 × {size[1]}）")
+        )
     if report.suggestions:
         lines.insert(0, w("Near names: ", "相近的规格：") + w.listed(report.suggestions))
     return [head, bullets(lines)]

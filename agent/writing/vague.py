@@ -40,7 +40,7 @@ def symptom_question(w: Words) -> str:
 def vague_sections(w: Words, case: Case) -> list[str]:
     """The question back, what usual sizes need, and an entry-level price."""
     findings = case.done
-    sections = [_question(w, case.reading)]
+    sections = [question_back(w, case.reading)]
     sizes = _sizes(w, findings, case.reading.vram_gb)
     if sizes:
         sections.append(w("Until then, what usual cases need of GPU memory:", "先给一个常见情况的显存参考："))
@@ -73,7 +73,8 @@ def which_model(w: Words, reading: Reading) -> str:
     )
 
 
-def _question(w: Words, reading: Reading) -> str:
+def question_back(w: Words, reading: Reading) -> str:
+    """One sentence that asks for what is missing to size the work."""
     request = reading.request
     missing = []
     if "task" not in reading.slots:

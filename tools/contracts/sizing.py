@@ -47,6 +47,7 @@ class SizingRequest(Request):
     ttft_ms: float | None = Field(default=None, gt=0)
     tpot_ms: float | None = Field(default=None, gt=0)
     method: str = ""
+    training_objective: str = ""  # sft, dpo, grpo, ppo …: what is held beside the trained model
     lora_rank: int | None = Field(default=None, ge=1, le=8192)
     sequence_length: int | None = Field(default=None, ge=1, le=100_000_000)
     micro_batch: int | None = Field(default=None, ge=1, le=1_000_000)

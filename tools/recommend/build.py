@@ -102,6 +102,13 @@ def _job(candidate: Candidate, request: SizingRequest) -> Decimal | None:
     return (candidate.hourly * Decimal(str(hours))).quantize(Decimal("0.0001"))
 
 
+def _talks_across(candidate: Candidate) -> bool:
+    """Whether machines exchange data: a job over several of them; replicas of their own do not."""
+    layout, gpus = candidate.layout, candidate.silicon.count
+    training = bool(candidate.method) or layout.zero is not None
+    return candidate.machines > 1 and (training or layout.tensor * layout.pipeline > gpus)
+
+
 def _facts(candidate: Candidate, facts: Family | None) -> tuple[Remark, ...]:
     """What a buyer must know of the machine: how it is bought, its image, little room, a price elsewhere."""
     found = []
@@ -118,6 +125,6 @@ def _facts(candidate: Candidate, facts: Family | None) -> tuple[Remark, ...]:
         found.append(Remark(code=_ACCESS_CODES[facts.access], params={"family": facts.family}))
     if facts.uefi_image:
         found.append(Remark(code="uefi_image_needed", params={"family": facts.family}))
-    if candidate.machines > 1 and facts.erdma is False:
+    if _talks_across(candidate) and facts.erdma is False:
         found.append(Remark(code="no_rdma_between_machines", params={"family": facts.family}))
     return tuple(found)

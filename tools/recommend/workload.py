@@ -140,11 +140,16 @@ def _tokens(request: SizingRequest, model: Model, notes: Notes) -> tuple[int, in
     return context, inputs, outputs
 
 
+def busy_users(users: int) -> int:
+    """Requests in flight of so many users at the peak."""
+    return min(users, max(_LEAST_BUSY, math.ceil(BUSY_USERS * users)))
+
+
 def _concurrency(request: SizingRequest, notes: Notes) -> int:
     if request.concurrency is not None:
         return request.concurrency
-    if request.users is not None:
-        busy = min(request.users, max(_LEAST_BUSY, math.ceil(BUSY_USERS * request.users)))
+    if request.users is not None and request.requests_per_second is None:
+        busy = busy_users(request.users)
         notes.assume("concurrency", busy, "share_of_users")
         return busy
     if request.requests_per_second is not None:
