@@ -31,6 +31,7 @@ _SHOWN = {
     "estimate_training_memory": _TRAIN,
     "estimate_training_time": f"{_TRAIN} tokens",
     "estimate_other_memory": "model gpu instance_type gpu_count resolution frames",
+    "estimate_other_speed": "model gpu instance_type gpu_count resolution frames steps batch tokens amount audio_hours",
     "estimate_cost": "instance_type count region purchase hours currency",
     "look_up": "name",
     "compare": "names",

@@ -40,6 +40,7 @@ _FIELDS: dict[str, dict[str, Any]] = {
         "output_tokens": 128,
         "concurrency": 4,
     },
+    "other-speed": {"model": "FLUX.1-dev", "gpu": "L20", "steps": 28, "batch": 1, "amount": 100},
     "training": {"model": "llama3-8b", "gpu": "H800", "gpu_count": 8, "tokens": 1e9, "global_batch": 64},
     "cost": {"instance_type": "ecs.gn7i-c16g1.4xlarge", "count": 1, "region": "cn-hangzhou", "hours": 5},
     "recommend": {

@@ -246,6 +246,13 @@ class Pipeline(Row):
     window_frames: int = Field(default=0, ge=0)
     decode_frames: int = Field(default=1, gt=0)
     text_tokens: int = Field(ge=0)
+    # Of one run by the pipeline's defaults; with classifier-free guidance each step takes two passes.
+    steps: int | None = Field(default=None, gt=0)
+    guidance_passes: int | None = Field(default=None, gt=0)
+    token_params_b: float | None = Field(default=None, gt=0)  # that a token of the picture meets in one pass
+    pass_tflop: float | None = Field(default=None, gt=0)  # of one U-Net pass at the usual resolution
+    fps: float | None = Field(default=None, gt=0)
+    speed_source: str = ""
     note: str = ""
 
 
@@ -259,6 +266,28 @@ class VisionBackbone(Row):
     params_m: float = Field(gt=0)
     activations_m: float = Field(gt=0)
     input_size: int = Field(gt=0)
+    gflop: float = Field(gt=0)  # of one forward pass at `input_size`: twice the multiply-adds
+    gflop_source: str = Field(min_length=3)
+    note: str = ""
+
+
+class SpeechModel(Row):
+    """What decides the speed of a speech model: the encoder's grid and the decoder's steps.
+
+    A decoder takes `steps_per_token` steps for each of `tokens_per_s` tokens of a second of audio (empty: as
+    the words come); a step reads `decoder_b` parameters and `cross_bytes_per_s` of each second heard.
+    """
+
+    model_id: str
+    encoder_layers: int = Field(ge=0)
+    encoder_hidden: int = Field(ge=0)
+    positions_per_s: float = Field(ge=0)
+    window_s: float = Field(ge=0)
+    decoder_layers: int = Field(ge=0)
+    decoder_b: float = Field(ge=0)
+    cross_bytes_per_s: float = Field(ge=0)
+    tokens_per_s: float | None = Field(default=None, gt=0)
+    steps_per_token: float = Field(ge=0)
     note: str = ""
 
 

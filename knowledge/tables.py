@@ -26,6 +26,7 @@ from knowledge.rows import (
     Precision,
     Price,
     Region,
+    SpeechModel,
     VisionBackbone,
 )
 
@@ -128,3 +129,7 @@ class Tables:
     @cached_property
     def vision_backbones(self) -> tuple[VisionBackbone, ...]:
         return load_rows(VisionBackbone, self._folder / "vision.csv")
+
+    @cached_property
+    def speech_models(self) -> tuple[SpeechModel, ...]:
+        return load_rows(SpeechModel, self._folder / "speech.csv")

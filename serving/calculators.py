@@ -30,6 +30,7 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
         "output_tokens": 256,
         "concurrency": 8,
     },
+    "other-speed": {"model": "FLUX.1-dev", "gpu": "L20", "resolution": "1024x1024", "amount": 10000},
     "training": {"model": "llama3-8b", "method": "full", "gpu": "H800", "gpu_count": 8, "tokens": 1e9},
     "cost": {"instance_type": "ecs.gn7i-c16g1.4xlarge", "count": 2, "region": "cn-hangzhou", "hours": 100},
     "recommend": {

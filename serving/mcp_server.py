@@ -33,6 +33,7 @@ _NAMES = {
     "training-memory": "estimate_training_vram",
     "other-memory": "estimate_other_vram",
     "throughput": "estimate_throughput",
+    "other-speed": "estimate_other_speed",
     "training": "estimate_training_time",
     "cost": "get_price",
     "recommend": "recommend_instance",

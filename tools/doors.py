@@ -66,6 +66,12 @@ DOORS = (
         "Serving speed: tokens per second, TTFT and TPOT with ranges.",
     ),
     Door(
+        "other-speed",
+        "tools.contracts.other_speed:OtherSpeedRequest",
+        "tools.other_speed:estimate_other_speed",
+        "Speed of diffusion, video, speech, embedding, reranking and vision models, and the hours of a job.",
+    ),
+    Door(
         "training",
         "tools.contracts.training:TrainingTimeRequest",
         "tools.training_time:estimate_training_time",

@@ -12,11 +12,14 @@ from pydantic import BaseModel, Field
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError, InputError, NotKnown
 from knowledge.rows import Claim
+from tools.compare_log import compare_log
 from tools.contracts.base import Report, Request
+from tools.contracts.compare import CompareLogRequest
 from tools.contracts.cost import CostRequest
 from tools.contracts.lookup import FindRequest, Kind
 from tools.contracts.memory import MemoryRequest
 from tools.contracts.other import OtherMemoryRequest
+from tools.contracts.other_speed import OtherSpeedRequest
 from tools.contracts.sizing import Recommendation, SizingRequest
 from tools.contracts.throughput import ThroughputRequest
 from tools.contracts.training import TrainingMemoryRequest, TrainingTimeRequest
@@ -34,6 +37,7 @@ from tools.lookup import (
 )
 from tools.memory import estimate_memory
 from tools.other_memory import estimate_other_memory
+from tools.other_speed import estimate_other_speed
 from tools.recommend import recommend, sensitivity
 from tools.throughput import estimate_throughput
 from tools.training_memory import estimate_training_memory
@@ -138,6 +142,12 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "Serving speed of a language model on a GPU.",
         ),
         tool(
+            "estimate_other_speed",
+            OtherSpeedRequest,
+            lambda request: estimate_other_speed(request, catalog),
+            "Speed of diffusion, video, speech, embedding, reranker and vision models on a GPU; hours of a job.",
+        ),
+        tool(
             "estimate_training_time",
             TrainingTimeRequest,
             lambda request: estimate_training_time(request, catalog),
@@ -178,6 +188,13 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             ClaimRequest,
             lambda request: _claims(request, catalog),
             "Verdict and right value of known circulating claims, by claim id.",
+        ),
+        tool(
+            "compare_log",
+            CompareLogRequest,
+            lambda request: compare_log(request, catalog),
+            "A start-up log of vLLM, SGLang or llama.cpp, an out-of-memory trace or nvidia-smi output beside the "
+            "estimate. What the user pasted is taken as it is: pass its first line as text.",
         ),
         tool(
             "launch_commands",

@@ -67,11 +67,12 @@ def test_all_calculators_and_the_search_are_listed(address: str) -> None:
     assert {
         "estimate_vram",
         "estimate_throughput",
+        "estimate_other_speed",
         "recommend_instance",
         "get_price",
         "search_guides",
     } <= set(tools)
-    assert len(tools) == 12
+    assert len(tools) == 13
     for tool in tools.values():
         assert tool.annotations.read_only_hint
         assert tool.input_schema["additionalProperties"] is False
