@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any, get_args
 
 from evals.bounds import Load, fits_surely, for_less, kv_bytes, load_of, weights_gib_at_least
+from evals.training_bounds import training_faults
 from knowledge.cards import usable_gib
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
@@ -61,6 +62,8 @@ def _option(option: Values, request: Values, catalog: Catalog) -> Iterator[Viola
     yield from _price(option, instance, catalog)
     yield from _precision(option, gpu, catalog)
     yield from _memory(option, request, gpu, catalog)
+    for rule, detail in training_faults(option, request, gpu, catalog):
+        yield Violation(rule, name, detail)
 
 
 def _facts(option: Values, instance: Instance, gpu: Gpu) -> Iterator[Violation]:

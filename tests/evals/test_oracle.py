@@ -9,6 +9,8 @@ import pytest
 from evals.bounds import Load, fits_surely, kv_bytes, weights_gib_at_least, weights_gib_at_most
 from evals.oracle import GIB, judge
 from knowledge.catalog import shipped_catalog
+from tools.contracts.sizing import SizingRequest
+from tools.recommend import recommend
 
 CATALOG = shipped_catalog()
 
@@ -139,3 +141,30 @@ def test_what_surely_fits_also_passes_the_lower_bound() -> None:
                     usable = (CATALOG.gpu_of(instance).memory_gib or 0) * instance.whole_gpus
                     assert weights_gib_at_least(item) + kv_bytes(item, 4) / GIB < usable
     assert found > 50
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "rule"),
+    [
+        ("micro_batch", 64, "memory"),
+        ("micro_batch", 2, "settings"),
+        ("gradient_checkpointing", "none", "settings"),
+    ],
+)
+def test_hours_of_another_job_than_the_memory_are_seen(field: str, value: object, rule: str) -> None:
+    request = SizingRequest.model_validate(
+        {"task": "finetune", "model": "Qwen2.5-7B", "method": "lora", "gpu_wanted": ("A10",)}
+    )
+    shown = recommend(request, CATALOG).model_dump(mode="json")
+    assert judge(shown, CATALOG) == []
+    for assumption in shown["options"][0]["speed"]["assumptions"]:
+        if assumption["field"] == field:
+            assumption["value"] = value
+    assert rule in {violation.rule for violation in judge(shown, CATALOG)}
+
+
+def test_a_training_speed_above_the_peak_of_the_card_is_seen() -> None:
+    request = SizingRequest.model_validate({"task": "finetune", "model": "Qwen2.5-7B", "method": "full"})
+    shown = recommend(request, CATALOG).model_dump(mode="json")
+    shown["options"][0]["speed"]["tokens_per_s_per_gpu"] *= 10
+    assert "speed" in {violation.rule for violation in judge(shown, CATALOG)}

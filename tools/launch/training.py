@@ -12,10 +12,10 @@ from tools.contracts.base import Assumption
 from tools.contracts.launch import LaunchFile
 from tools.contracts.sizing import Option, SizingRequest
 from tools.contracts.training import TrainingMemoryReport
+from tools.training_memory.step import ACCUMULATION
 
 _STAGES = {"pretrain": "pt"}
 _FINETUNING = {"lora": "lora", "qlora": "lora", "freeze": "freeze", "full": "full", "pretrain": "full"}
-_ACCUMULATION = 8
 _LEARNING_RATE = {"lora": 1e-4, "qlora": 1e-4}  # of adapters; whole models take a tenth of it
 
 
@@ -35,6 +35,9 @@ def training_files(
         "pipeline": option.plan.pipeline_parallel,
         "sequence": _assumed(memory, "sequence_length", request.sequence_length or request.context_tokens),
         "micro_batch": _assumed(memory, "micro_batch", request.micro_batch or request.batch),
+        "recomputes": any(
+            (item.field, item.value) == ("gradient_checkpointing", "full") for item in memory.assumptions
+        ),
         "precision": "fp16" if option.precision == "fp16" else "bf16",
         "tensor_split": tensor_split,
     }
@@ -79,10 +82,10 @@ def _settings(
         "cutoff_len": values["sequence"],
         "output_dir": "saves/run",
         "per_device_train_batch_size": values["micro_batch"],
-        "gradient_accumulation_steps": _ACCUMULATION,
+        "gradient_accumulation_steps": ACCUMULATION,
         "learning_rate": _LEARNING_RATE.get(method, 1e-5),
         "num_train_epochs": float(request.epochs or 1),
-        "gradient_checkpointing": True,
+        "gradient_checkpointing": values["recomputes"],
         "save_steps": 200,
         "logging_steps": 10,
         str(values["precision"]): True,

@@ -9,21 +9,21 @@ from knowledge.errors import InputError, NotKnown
 from knowledge.names import near, normal
 from knowledge.rows import Model
 from tools.contracts.base import SourceRef
-from tools.contracts.training import Method, TrainingMemoryReport, TrainingMemoryRequest
+from tools.contracts.training import TrainingMemoryReport, TrainingMemoryRequest
 from tools.memory.card import Card
 from tools.memory.plan import TIGHT_SHARE
 from tools.memory.request import Notes, resolve_model, resolve_target
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB
 from tools.training_memory.activations import Step, lora_targets
+from tools.training_memory.frameworks import resolve_framework
 from tools.training_memory.limits import fit_options
 from tools.training_memory.parallelism import resolve_division
 from tools.training_memory.plan import Copies, TrainingJob, plan_training
 from tools.training_memory.recipe import resolve_method, resolve_optimizer, resolve_precision
-from tools.training_memory.trainers import Trainer, resolve_trainer
+from tools.training_memory.step import StepSettings, settle_rank, settle_step
+from tools.training_memory.trainers import Trainer
 
-DEFAULT_SEQUENCE = 2048
-DEFAULT_RANK = 8
 # Rule of thumb of 16-bit mixed precision with AdamW (Rajbhandari et al., ZeRO, 2020): weights 2, gradients 2,
 # fp32 copy 4, two moments 8 for a trained parameter; the weight alone for a frozen one.
 _STATE_BYTES, _FROZEN_BYTES = 16.0, 2.0
@@ -121,9 +121,12 @@ def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> R
     optimizer, reason = resolve_optimizer(request.optimizer)
     if reason:
         notes.assume("optimizer", optimizer.name, reason)
-    trainer = resolve_trainer(
+    framework, reason = resolve_framework(
         request.framework, request.parallelism + (" zero" if request.zero_stage else "")
     )
+    if reason:
+        notes.assume("framework", framework.name, reason)
+    trainer = framework.trainer
     precision, reason = resolve_precision(request.precision, method, trainer.keeps_master, catalog, model)
     if reason:
         notes.assume("precision", precision.name, reason)
@@ -133,38 +136,25 @@ def resolve(request: TrainingMemoryRequest, catalog: Catalog, notes: Notes) -> R
     )
     if reason:
         notes.assume("parallelism", f"zero{division.zero}", reason)
+    settled = settle_step(request, framework, shape.total, division.pipeline, division.context, notes)
     job = TrainingJob(
         shape=shape,
         method=method,
         precision=precision,
         optimizer=optimizer,
         division=division,
-        step=_step(request, trainer, precision.activation_bytes, notes),
+        step=_step(request, trainer, settled, precision.activation_bytes, notes),
         trainer=trainer,
-        rank=_rank(request, method, notes),
+        rank=settle_rank(request, method, notes),
         targets=lora_targets(request.lora_targets),
         copies=_COPIES[objective],
     )
     return Resolved(model, job, card, count)
 
 
-def _rank(request: TrainingMemoryRequest, method: Method, notes: Notes) -> int:
-    if method in ("lora", "qlora") and request.lora_rank is None:
-        notes.assume("lora_rank", DEFAULT_RANK, "default_rank")
-    return request.lora_rank or DEFAULT_RANK
-
-
-def _step(request: TrainingMemoryRequest, trainer: Trainer, width: float, notes: Notes) -> Step:
-    sequence, batch = request.sequence_length, request.micro_batch
-    if sequence is None:
-        sequence = DEFAULT_SEQUENCE
-        notes.assume("sequence_length", sequence, "default_sequence")
-    if batch is None:
-        batch = 1
-        notes.assume("micro_batch", batch, "default_micro_batch")
-    checkpointing = _checkpointing(request.gradient_checkpointing)
-    if request.gradient_checkpointing == "":
-        notes.assume("gradient_checkpointing", checkpointing, "default_checkpointing")
+def _step(
+    request: TrainingMemoryRequest, trainer: Trainer, settled: StepSettings, width: float, notes: Notes
+) -> Step:
     flash = request.flash_attention
     if flash is None:
         flash = True
@@ -173,18 +163,5 @@ def _step(request: TrainingMemoryRequest, trainer: Trainer, width: float, notes:
     if fused is None:
         fused = trainer.fused_loss
         notes.assume("fused_loss", fused, "framework_default")
-    return Step(float(sequence * batch), sequence, checkpointing, flash, fused, width)
-
-
-def _checkpointing(value: str | bool) -> str:
-    """none, selective or full, from the words people use."""
-    if isinstance(value, bool):
-        return "full" if value else "none"
-    written = value.strip().lower()
-    if written in ("no", "none", "off", "false", "0", "disabled"):
-        return "none"
-    if written in ("", "on", "true", "1", "enabled") or written.startswith(("yes", "full", "every")):
-        return "full"
-    if written.startswith("sel"):
-        return "selective"
-    raise InputError("gradient_checkpointing", value, "none, selective or full")
+    tokens = float(settled.sequence * settled.micro_batch)
+    return Step(tokens, settled.sequence, settled.checkpointing, flash, fused, width)

@@ -6,19 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from knowledge.errors import InputError
-from knowledge.names import near, normal
 from tools.throughput.gpu_shape import GpuShape
-
-
-@dataclass(frozen=True, slots=True)
-class Framework:
-    """A training framework: what it reaches of the best kernels, and its fixed time per optimizer step."""
-
-    name: str
-    share: float
-    step_ms: float
-    recomputes: bool | None = None  # full activation checkpointing by default; None: by model size
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,44 +32,6 @@ class TrainingCoefficients:
             return found
         levels = [level for level in self.generations if level <= gpu.capability]
         return self.generations[max(levels, default=min(self.generations))]
-
-
-_FRAMEWORKS = (
-    Framework("megatron", 1.25, 0.0, recomputes=False),
-    Framework("torchtitan", 0.95, 0.0),
-    Framework("fsdp", 0.95, 0.0),
-    Framework("internevo", 0.74, 0.0, recomputes=False),
-    Framework("colossal-ai", 0.81, 0.0),
-    Framework("deepspeed", 0.85, 0.0),
-    Framework("litgpt", 1.0, 0.0),
-    Framework("transformers", 0.53, 800.0, recomputes=False),
-    Framework("unsloth", 0.57, 0.0),
-)
-FRAMEWORKS = {framework.name: framework for framework in _FRAMEWORKS}
-_ALIASES = {
-    "megatron": "megatron",
-    "nemo": "megatron", "nvidianemo": "megatron", "composer": "fsdp", "llmfoundry": "fsdp",
-    "torchtitan": "torchtitan", "pytorchfsdp": "fsdp", "fsdp": "fsdp", "fmsfsdp": "fsdp", "torchtune": "fsdp",
-    "internevo": "internevo", "colossalai": "colossal-ai", "deepspeed": "deepspeed", "pytorch": "deepspeed",
-    "litgpt": "litgpt", "transformers": "transformers", "hf": "transformers", "trl": "transformers",
-    "peft": "transformers", "hftransformers": "transformers", "llamafactory": "transformers",
-    "swift": "transformers", "msswift": "transformers", "axolotl": "transformers", "unsloth": "unsloth",
-    "accelerate": "transformers", "verl": "fsdp", "fabric": "litgpt",
-}  # fmt: skip
-
-
-def find_framework(name: str) -> tuple[Framework, str]:
-    """The framework that a text names and a reason code; `InputError` where it names none we know.
-
-    Without a text: scripts with the Hugging Face trainer, what most single-machine jobs use.
-    """
-    if not name.strip():
-        return FRAMEWORKS["transformers"], "default"
-    plain = normal(name)
-    for key, found in sorted(_ALIASES.items(), key=lambda item: (item[1] != "unsloth", -len(item[0]))):
-        if key in plain:
-            return FRAMEWORKS[found], "" if key == plain else "framework_of_equal_kind"
-    raise InputError("framework", name, "a known training framework", near(name, _ALIASES))
 
 
 _CARDS = {

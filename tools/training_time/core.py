@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from tools.throughput.gpu_shape import GpuShape
 from tools.throughput.links import Link
 from tools.throughput.model_shape import ModelShape
-from tools.training_time.coefficients import TRAINING, Framework, TrainingCoefficients
+from tools.training_memory.frameworks import Framework
+from tools.training_time.coefficients import TRAINING, TrainingCoefficients
 from tools.training_time.parallelism import TrainingPlan
 
 

@@ -11,21 +11,20 @@ from knowledge.rows import Gpu, Instance, Model
 from tools.contracts.base import SourceRef
 from tools.contracts.training import Method, TrainingTimeReport, TrainingTimeRequest
 from tools.memory.request import Notes
+from tools.memory.shape import shape_of as memory_shape_of
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, NETWORK_LATENCY_US, NETWORK_SHARE, Link, link_between
 from tools.throughput.model_shape import ModelShape, shape_of
 from tools.throughput.ranges import Spread
 from tools.throughput.resolve import resolve_gpu, resolve_link, resolve_text_model
+from tools.training_memory.activations import adapter_parameters, lora_targets
+from tools.training_memory.frameworks import Framework, resolve_framework
 from tools.training_memory.recipe import resolve_method
-from tools.training_time.coefficients import TRAINING, Framework, find_framework
+from tools.training_memory.step import ACCUMULATION, settle_rank, settle_step
+from tools.training_time.coefficients import TRAINING
 from tools.training_time.core import Job, TrainingSpeed, train_speed
 from tools.training_time.parallelism import TrainingPlan, plan_of
 
-DEFAULT_SEQUENCE = 2048
-MICRO_BATCH_TOKENS = 8192  # tokens of a micro-batch where none is stated
-DEFAULT_ACCUMULATION = 4  # micro-batches of a step and rank where no global batch is stated
-LORA_SHARE = 0.005  # of the parameters, rank 16 on all linear layers
-RECOMPUTE_FROM = 10e9  # parameters from which full activation checkpointing is usual
 # Network of one GPU in the reference machines of its generation: HGX A100 200 Gbit/s, HGX H100 and later 400.
 REFERENCE_GBPS = {8.0: 200.0, 9.0: 400.0, 10.0: 400.0}
 # 80 % of 224 measurements of nine frameworks, widened by a fifth for rows outside the fit.
@@ -156,16 +155,17 @@ def resolve(request: TrainingTimeRequest, catalog: Catalog) -> ResolvedJob:
     method, reason = resolve_method(request.method, request.precision)
     if reason:
         notes.assume("method", method, reason)
-    framework, reason = find_framework(request.framework)
+    framework, reason = resolve_framework(request.framework, request.parallelism)
     if reason:
         notes.assume("framework", framework.name, reason)
     whole = instance.whole_gpus if instance and instance.whole_gpus else GPUS_PER_NODE
     nodes = request.nodes or max(1, -(-count // whole))
     if nodes > count:
         raise InputError("nodes", nodes, f"at most the number of GPUs, {count}")
-    plan = plan_of(request, count, nodes, method in ("full", "pretrain"))
+    sharded = method in ("full", "pretrain", "freeze") or framework.trainer.shards_by_default
+    plan = plan_of(request, count, nodes, sharded, framework.trainer.shards_by_default)
     shape = shape_of(row)
-    job = _job(request, plan, method, shape, framework, notes)
+    job = _job(request, plan, method, row, shape, framework, notes)
     inside = link_between(
         gpu, min(plan.gpus_per_node, GPUS_PER_NODE), resolve_link(request.interconnect, instance)
     )
@@ -192,49 +192,37 @@ def _job(
     request: TrainingTimeRequest,
     plan: TrainingPlan,
     method: Method,
+    model: Model,
     shape: ModelShape,
     framework: Framework,
     notes: Notes,
 ) -> Job:
-    sequence = request.sequence_length or DEFAULT_SEQUENCE
-    if request.sequence_length is None:
-        notes.assume("sequence_length", sequence, "default")
     ranks = max(1, plan.data)
     per_rank = request.global_batch / ranks if request.global_batch else None
-    micro = request.micro_batch
-    if micro is None:
-        micro = 1 if plan.pipeline > 1 else max(1, MICRO_BATCH_TOKENS * plan.context // sequence)
-        if per_rank is not None:
-            micro = max(1, min(micro, round(per_rank)))
-        notes.assume("micro_batch", micro, "default")
+    step = settle_step(request, framework, shape.total_params, plan.pipeline, plan.context, notes, per_rank)
     if per_rank is None:
-        steps = DEFAULT_ACCUMULATION * plan.pipeline
-        notes.assume("global_batch", steps * micro * ranks, "default")
+        steps = ACCUMULATION * plan.pipeline
+        notes.assume("global_batch", steps * step.micro_batch * ranks, "default")
     else:
-        steps = max(1, round(per_rank / micro))
-    adapters = method in ("lora", "qlora")
+        steps = max(1, round(per_rank / step.micro_batch))
     return Job(
-        frozen=adapters,
+        frozen=method in ("lora", "qlora"),
         quantized_base=method == "qlora",
-        sequence=sequence,
-        micro_batch=micro,
+        sequence=step.sequence,
+        micro_batch=step.micro_batch,
         micro_batches=steps,
-        recompute=_recomputes(request, shape, framework, notes),
-        trainable=LORA_SHARE if adapters else 1.0,
+        recompute=step.recomputes,
+        trainable=_trainable(request, method, model, notes),
         fp8=bool(re.search(r"fp8|nvfp4", request.precision.lower())),
     )
 
 
-def _recomputes(request: TrainingTimeRequest, shape: ModelShape, framework: Framework, notes: Notes) -> bool:
-    """Whether layers are computed a second time in the backward pass."""
-    stated = str(request.gradient_checkpointing).strip().lower()
-    if stated not in ("", "none", "auto", "default", "not stated", "unknown"):
-        return stated not in ("false", "no", "off", "0", "selective")
-    found = framework.recomputes
-    if found is None:
-        found = shape.total_params >= RECOMPUTE_FROM
-    notes.assume("gradient_checkpointing", found, "default")
-    return found
+def _trainable(request: TrainingTimeRequest, method: Method, model: Model, notes: Notes) -> float:
+    """What the adapters of the request add, as a share of the parameters; 1 without adapters."""
+    if method not in ("lora", "qlora"):
+        return 1.0
+    rank, shape = settle_rank(request, method, notes), memory_shape_of(model)
+    return min(1.0, adapter_parameters(shape, rank, lora_targets(request.lora_targets)) / shape.total)
 
 
 def _tokens(request: TrainingTimeRequest, job: Job) -> float | None:

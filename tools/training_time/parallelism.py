@@ -38,15 +38,20 @@ class TrainingPlan:
         return max(1, self.gpus // self.nodes)
 
 
-def plan_of(request: TrainingTimeRequest, gpus: int, nodes: int, full: bool) -> TrainingPlan:
-    """The plan of a request; degrees in fields win over those in the text. Raises `InputError`."""
+def plan_of(
+    request: TrainingTimeRequest, gpus: int, nodes: int, full: bool, fsdp_trainer: bool = False
+) -> TrainingPlan:
+    """The plan of a request, divided as its memory is; degrees in fields win over those in the text. Raises
+    `InputError`."""
     text = request.parallelism.lower()
     virtual = re.search(r"\bvp\s*=?\s*(\d+)", text)
     plain = _NOISE.sub(" ", text)
     for pattern, word in _WORDS:
         plain = re.sub(pattern, word, plain)
     plain = re.sub(r"\s+", " ", plain).strip(" ,+")
-    division, count, _reason = resolve_division(request.model_copy(update={"parallelism": plain}), gpus, full)
+    division, count, _reason = resolve_division(
+        request.model_copy(update={"parallelism": plain}), gpus, full, fsdp_trainer
+    )
     return TrainingPlan(
         gpus=count,
         nodes=nodes,
