@@ -41,8 +41,6 @@ _MIXED = re.compile(
     r"[^.;]{0,24}?(\d+)\s(?:more|extra|additional|others?)"
 )
 _DOLLARS = re.compile(r"美元|美金|us\$|(?<![a-z])(?:usd|(?:us )?dollars?)(?![a-z])")
-_USE = re.compile(r"hour|hrs?\b|\bh\b|\dh|小时|钟头", re.IGNORECASE)
-_HOURS_PER_MONTH = 730
 
 
 def money_args(reading: Reading) -> dict[str, Any]:
@@ -52,17 +50,25 @@ def money_args(reading: Reading) -> dict[str, Any]:
     return {**_time(reading), **_extras(text), **_spot(text), **_mix(text), **dollars}
 
 
+def prices_traffic(reading: Reading) -> bool:
+    """Whether an amount of data in the question is traffic to pay for, not data to move."""
+    return bool(_TRAFFIC.search(reading.question.lower()))
+
+
+def machines_of(reading: Reading) -> int | None:
+    """How many machines are meant, where the question says so; of a mix those by the month."""
+    return _mix(reading.question.lower()).get("base_count") or reading.count
+
+
 def _time(reading: Reading) -> dict[str, Any]:
-    """Hours of use as said; a span of days or months under a schedule counts its months."""
+    """Hours of use; whole months of a schedule count as months."""
     hours, schedule = reading.hours, reading.request.hours_per_month
     if schedule is None or hours is None:
         return {"hours": hours, "hours_per_month": schedule}
-    if hours == schedule:  # a month of such use
-        return {"hours_per_month": schedule}
-    slot = reading.slots.get("hours")
-    if slot is not None and _USE.search(slot.text):
+    months = round(hours / schedule, 2)
+    if months != int(months):
         return {"hours": hours, "hours_per_month": schedule}
-    return {"months": round(hours / _HOURS_PER_MONTH, 4), "hours_per_month": schedule}
+    return {"months": months if months > 1 else None, "hours_per_month": schedule}
 
 
 def _extras(text: str) -> dict[str, float]:
@@ -90,10 +96,10 @@ def _spot(text: str) -> dict[str, float]:
     return found
 
 
-def _mix(text: str) -> dict[str, int]:
+def _mix(text: str) -> dict[str, Any]:
     """Machines by the month and, beside them, by the hour."""
     match = _MIXED.search(text)
     if match is None:
         return {}
     base, peak = (int(part) for part in match.groups() if part)
-    return {"base_count": base, "count": base + peak}
+    return {"base_count": base, "count": base + peak, "purchase": "payg"}

@@ -42,6 +42,19 @@ _PER_SECOND = tuple(
     if item != "audio_hour"
     for pattern in (rf"每秒\D{{0,6}}{_N}\s*(?:{unit})", rf"{_N}\s*(?:{unit})\s*{_SECOND}")
 )
+# Work to get through once: "1000 小时音频", "10M documents"; a single piece is no amount.
+_TOTALS = (
+    ("audio_hour", re.compile(rf"{_N}\s*(?:{_ITEMS['audio_hour']})")),
+    ("audio_hour", re.compile(
+        rf"(?:音频|录音|语音|audio|recordings?|speech)\s*(?:of|共|有|约|,|:)?\s*{_N}\s*个?(?:小时|hours?|h(?![a-z0-9]))"
+    )),
+    ("image", re.compile(rf"{_N}\s*(?:张(?:图片?|照片|海报)|images?|pictures?|幅图?)(?!\s*(?:per|a|/))")),
+    ("clip", re.compile(rf"{_N}\s*(?:clips?|videos?|[个段条]视频)(?!\s*(?:per|a|/))")),
+    ("document", re.compile(
+        rf"{_N}\s*(?:[篇份条]?(?:文档|文本|文章|网页)|[篇条]|docs?|documents?|articles?|texts|sentences|chunks|passages"
+        r"|(?:query[-\s]?(?:doc(?:ument)?|passage)\s)?pairs|rows|records)(?!\s*(?:per|a|/))"
+    )),
+)  # fmt: skip
 _DATA = re.compile(
     rf"(?P<n>{NUM})\s*(?:(?P<unit>[tp])b?(?![a-z0-9])(?!\s?(?:tokens?|flops|参数))"
     r"|(?P<gb>g)b?(?=\s?的?(?:数据|文件|语料|图片|data|files|corpus|images)))"
@@ -61,7 +74,7 @@ _PER_MILLION = re.compile(
 
 
 def find_volume(words: Words) -> list[Found]:
-    """`items_per_day` or `items_per_second` with `item`, `fps`, `streams`, `frames`, `resolution`: takes
+    """`items_per_day`, `items_per_second` or `items_total` with `item`, `fps`, `streams`, `frames`, `resolution`: takes
     their words; `data_gb` and `link_mbps` leave theirs to other finders."""
     if match := _PER_MILLION.search(words.free):
         words.take(*match.span())
@@ -108,4 +121,17 @@ def _items(words: Words) -> list[Found]:
             amount = number(match["n"], match["scale"])
             said = words.said(*match.span())
             return [Found("items_per_second", amount, 0.8, said), Found("item", item, 0.8, said)]
+    return _total(words)
+
+
+def _total(words: Words) -> list[Found]:
+    """How much there is to do in all. Hours of audio are taken, so that nobody reads them as hours of a job."""
+    for item, pattern in _TOTALS:
+        match = pattern.search(words.free)
+        amount = number(match["n"], match["scale"]) if match else 0.0
+        if match and amount >= 2:
+            said = words.said(*match.span())
+            if item == "audio_hour":
+                words.take(*match.span())
+            return [Found("items_total", amount, 0.8, said), Found("item", item, 0.8, said)]
     return []

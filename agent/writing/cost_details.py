@@ -41,7 +41,6 @@ def detail_lines(w: Words, report: CostReport) -> list[str]:
         *_mixed_lines(w, report.mixed, report.currency),
         *_region_lines(w, report),
         *spot_lines(w, report),
-        *_conversion_lines(w, report),
         *_on_top_lines(w, report),
         *stock_lines(w, report),
     ]
@@ -165,29 +164,11 @@ def _region_lines(w: Words, report: CostReport) -> Iterator[str]:
     )
 
 
-def _conversion_lines(w: Words, report: CostReport) -> Iterator[str]:
-    found = report.conversion
-    if found is None or found.hourly is None:
-        return
-    rate = w.num(found.cny_per_usd, 4)
-    hourly = w.price(found.hourly, "hour", found.currency)
-    month = w.money(found.monthly, found.currency, 0) if found.monthly is not None else ""
-    yield w(
-        f"In {found.currency}: about {hourly}, {month} a month, at {rate} CNY per USD "
-        f"({w.date(found.rate_as_of)}); a conversion, no list price",
-        f"折合 {found.currency}：约 {hourly}，每月 {month}，按 1 美元 = {rate} "
-        f"元（{w.date(found.rate_as_of)}）换算，不是目录价",
-    )
-
-
 def _on_top_lines(w: Words, report: CostReport) -> Iterator[str]:
     """Disk and traffic: the amounts asked for, else what they cost; then what no figure is known of."""
     told = {line.code for line in report.lines}
     for line in report.lines:
         yield _line_of(w, line)
-    if report.all_in_monthly is not None:
-        total = w.money(report.all_in_monthly, report.currency, 0)
-        yield w(f"**Instance, disk and traffic: {total} a month**", f"**实例、云盘和流量合计：每月 {total}**")
     for line in report.rates:
         if line.code not in told:
             told.add(line.code)
@@ -212,6 +193,24 @@ def _line_of(w: Words, line: CostLine) -> str:
         f"public traffic out, {quantity} {line.unit}: {amount} ({w.date(line.as_of)})",
         f"公网流出流量 {quantity} {line.unit}：{amount}（{w.date(line.as_of)}）",
     )
+
+
+def stock_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
+    """The answer to "is it in stock": what was seen on the shelf, or that nobody looked."""
+    asked = [report for report in reports if report.stock is None]
+    known = [line for report in reports for line in stock_lines(w, report)]
+    if known or not asked:
+        return [bullets(known)] if known else []
+    names = w.listed(dict.fromkeys(f"{report.instance_type} ({report.region})" for report in asked))
+    return [
+        w(
+            f"**Whether {names} is in stock now is not known here.** Stock changes by the minute and by "
+            "zone: look in the console, or run `python -m knowledge sync --only stock` with a key of your "
+            "account.",
+            f"**{names} 现在是否有货，这里无法得知。** 库存按可用区随时变化：请在控制台查看，"
+            "或用账号密钥运行 `python -m knowledge sync --only stock`。",
+        )
+    ]
 
 
 def stock_lines(w: Words, report: CostReport) -> list[str]:

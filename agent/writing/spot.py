@@ -15,8 +15,8 @@ def spot_lines(w: Words, report: CostReport) -> list[str]:
     spot = report.spot
     if spot is None:
         return []
-    asked_price = report.purchase == "spot" and report.price is not None
-    lines = [] if asked_price else list(_range_lines(w, spot))
+    # Where spot is what was asked for, the first line of the answer has the price or the range.
+    lines = [] if report.purchase == "spot" else [spot_range(w, spot)]
     lines += _average_lines(w, report, spot)
     lines += _arithmetic_lines(w, report, spot)
     lines.append(
@@ -29,22 +29,25 @@ def spot_lines(w: Words, report: CostReport) -> list[str]:
     return lines
 
 
-def _range_lines(w: Words, spot: SpotOutlook) -> Iterator[str]:
+def spot_range(w: Words, spot: SpotOutlook) -> str:
+    """Where the market price lies by the official documents, and how to ask for it."""
     share = w.num(spot.floor_percent)
-    if spot.lowest_hourly is None or spot.highest_hourly is None:
-        yield w(
-            f"No spot price is known: by the official documents the market price goes down to about {share}% "
-            "of pay-as-you-go and is capped at pay-as-you-go",
-            f"没有已知的抢占式价格：官方文档称市场价最低约为按量价的 {share}%，上限为按量价",
-        )
-        return
-    low, high = w.price(spot.lowest_hourly), w.price(spot.highest_hourly)
-    yield w(
-        f"No spot price is known: by the official documents it floats between {low} ({share}% of "
-        f"pay-as-you-go, the lowest they name) and {high} (pay-as-you-go, the cap); "
+    ask = w(
         "`python -m knowledge sync --only spot` asks for the market price",
-        f"没有已知的抢占式价格：按官方文档在 {low}（文档写明的下限，按量价的 {share}%）到 {high}"
-        "（按量价，上限）之间浮动；运行 `python -m knowledge sync --only spot` 可查市场价",
+        "运行 `python -m knowledge sync --only spot` 可查市场价",
+    )
+    if spot.lowest_hourly is None or spot.highest_hourly is None:
+        return w(
+            f"By the official documents the spot price goes down to about {share}% of pay-as-you-go and is "
+            f"capped at pay-as-you-go; {ask}",
+            f"按官方文档，抢占式市场价最低约为按量价的 {share}%，上限为按量价；{ask}",
+        )
+    low, high = w.price(spot.lowest_hourly), w.price(spot.highest_hourly)
+    return w(
+        f"By the official documents the spot price floats between {low} ({share}% of pay-as-you-go, the "
+        f"lowest they name) and {high} (pay-as-you-go, the cap); {ask}",
+        f"按官方文档，抢占式市场价在 {low}（文档写明的下限，按量价的 {share}%）到 {high}（按量价，上限）"
+        f"之间浮动；{ask}",
     )
 
 

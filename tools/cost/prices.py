@@ -84,8 +84,13 @@ def published(catalog: Catalog, instance_type: str, region: str, currency: str) 
 
 
 def other_published(catalog: Catalog, instance: Instance) -> tuple[PriceShown, ...]:
-    """Rows of the type, and floors of its family, that are worth showing but never enter a ranking."""
-    rows = [row for row in catalog.price_rows(instance.instance_type) if not row.comparable]
+    """Rows of the type, and floors of its family, that are worth showing but never enter a ranking; of a
+    type without any the rows of the other sizes in its family."""
+    own = list(catalog.price_rows(instance.instance_type))
+    rows = [row for row in own if not row.comparable]
+    if not own:
+        kin = (row.instance_type for row in catalog.in_family(instance.family))
+        rows = [row for name in kin for row in catalog.price_rows(name) if not row.comparable]
     rows += catalog.price_rows(f"ecs.{instance.family}.*")
     return tuple(shown(row) for row in sorted(rows, key=lambda row: row.as_of, reverse=True))
 

@@ -1,0 +1,91 @@
+"""The ways to pay in words: the table of prices, and the figure nearest to a price that is not known."""
+
+from __future__ import annotations
+
+from agent.writing.words import Words, table
+from tools.contracts.cost import CostReport, PriceShown
+
+_OTHERS_SHOWN = 3
+_BASES = {
+    "list": ("list", "目录价"),
+    "quote": ("quote", "报价"),
+    "bill": ("bill", "账单"),
+    "derived": ("derived", "推算"),
+    "family-floor": ("lowest of the family", "规格族最低价"),
+    "third-party": ("third-party report", "第三方"),
+    "live": ("live", "实时"),
+    "derived-linear": ("derived from other sizes", "按同族规格推算"),
+    "derived-linear-analogy": ("derived by analogy, about", "按同类规格推算，约数"),
+    "derived-month": ("derived from the hourly price", "按小时价推算"),
+}
+
+
+def options_table(w: Words, report: CostReport) -> str:
+    others = sorted(report.other_published, key=lambda price: price.purchase != report.purchase)
+    prices = [*report.options, *report.derived, *others[:_OTHERS_SHOWN]]
+    if not prices:
+        return ""
+    return table(
+        (
+            w("Way to pay", "付费方式"),
+            w("Price, one machine", "单台价格"),
+            w("Kind", "性质"),
+            w("Date", "日期"),
+        ),
+        [_price_row(w, price, report) for price in prices],
+    )
+
+
+def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ...]:
+    amount = w.price(price.amount, price.unit, price.currency)
+    elsewhere = price.region if price.region != report.region else ""
+    if not price.region and price.basis != "family-floor":
+        elsewhere = w("region not stated", "地域未写明")
+    other = price.instance_type if price.instance_type != report.instance_type else ""
+    if elsewhere or other:
+        amount += f" ({w.listed(part for part in (other, elsewhere) if part)})"
+    if price.left_out == "disk_inside" and price.basis in ("quote", "bill"):
+        amount += w(", with a disk", "，含云盘")
+    if price.zone:
+        amount += f" ({price.zone})"
+    if price.full_price is not None:
+        full = w.price(price.full_price, price.unit, price.currency)
+        amount += w(f", {full} before discounts", f"，折前 {full}")
+    return (
+        w.purchase(price.purchase),
+        amount,
+        w(*_BASES.get(price.basis, (price.basis, price.basis))),
+        price.at or w.date(price.as_of),
+    )
+
+
+def nearest_price(w: Words, report: CostReport) -> str:
+    """Of a type without a list price: a quote or a derived price of the same purchase, said to be one."""
+    for price in (*report.other_published, *report.derived):
+        if price.purchase == report.purchase and price.basis in (
+            "quote",
+            "live",
+            "derived-linear",
+            "derived-month",
+        ):
+            amount, kind, date = _price_row(w, price, report)[1:]
+            return f"{amount} ({kind}, {date})"
+    return ""
+
+
+def whole_term(w: Words, report: CostReport) -> str:
+    """A year or three without a published price: that many months at the monthly price, no discount."""
+    months = {"subscription_1y": 12, "subscription_3y": 36}.get(report.purchase)
+    month = next(
+        (item for item in (*report.options, *report.derived) if item.purchase == "subscription_1m"), None
+    )
+    if months is None or month is None:
+        return ""
+    total = w.money(month.amount * months * report.count, month.currency, 0)
+    each = w.money(month.amount * report.count, month.currency, 0)
+    return w(
+        f"{months} months × {each} = {total} at the monthly price ({w(*_BASES.get(month.basis, ('', '')))}, "
+        f"{w.date(month.as_of)}); the discount for the longer term is not published, see the order page",
+        f"{months} 个月 × {each} = {total}（按月价，{w(*_BASES.get(month.basis, ('', '')))}，"
+        f"{w.date(month.as_of)}）；长周期折扣没有公开，以下单页为准",
+    )
