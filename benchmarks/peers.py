@@ -124,7 +124,7 @@ def run(folder: Path = ENVIRONMENTS) -> list[PeerAnswer]:
     rows = [row for row in memory_rows() if row.calculator == "inference" and row.kind in KINDS]
     found: list[PeerAnswer] = []
     for peer in PEERS:
-        python = _environment(peer, folder)
+        python = environment(peer, folder)
         asked = [(row, question) for row in rows if (question := _question(peer, row, catalog))]
         lines = "".join(json.dumps(question) + "\n" for _row, question in asked)
         done = subprocess.run(
@@ -137,7 +137,7 @@ def run(folder: Path = ENVIRONMENTS) -> list[PeerAnswer]:
     return found
 
 
-def _environment(peer: Peer, folder: Path) -> Path:
+def environment(peer: Peer, folder: Path) -> Path:
     place = (folder / peer.name).absolute()
     python = place / "bin" / "python"
     if not python.exists():

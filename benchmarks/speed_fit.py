@@ -36,7 +36,7 @@ from knowledge.errors import AdvisorError
 from tools.contracts.base import parse_request
 from tools.contracts.throughput import ThroughputRequest
 from tools.throughput.coefficients import COEFFICIENTS, Coefficients, Kernels, kernels_of
-from tools.throughput.core import Load, serve_steps
+from tools.throughput.core import Load, prompt_rate, serve_steps
 from tools.throughput.links import link_between
 from tools.throughput.resolve import Resolved, resolve
 from tools.throughput.steps import Stepper, stepper
@@ -103,7 +103,7 @@ def _weight(row: SpeedRow) -> float:
     if row.kind.startswith("llama.cpp"):
         return (1.0 if "prompt" in row.kind else 2.0) * (5.0 if "Alibaba" in row.kind else 1.0)
     if row.row_id.startswith("MLC-") and row.engine == "vLLM":
-        return 0.1
+        return 0.03
     weight = {"silicon": 1.0, "vllm serving": 0.7, "one user": 1.2, "saturated": 0.7}.get(row.kind, 0.5)
     if row.figure == "ttft_ms":
         weight *= 0.8 if row.request.get("concurrency") == 1 else 0.4
@@ -119,7 +119,7 @@ def predict(case: Case, fit: Coefficients) -> float:
         link = link_between(
             known.gpu,
             known.plan.stage_gpus * (1 if known.plan.micro_batched else known.plan.pipeline),
-            "pcie" if link.kind == "pcie" else "",
+            link.kind if link.kind.startswith("pcie") else "",
             coefficients=fit,
         )
     replica = stepper(
@@ -134,10 +134,7 @@ def _figure(row: SpeedRow, settled: Resolved, replica: Stepper) -> float:
     asked = row.request.get("concurrency", 1)
     concurrency = max(1, settled.held) if asked == "max" else int(str(asked))
     if row.figure == "prefill_tokens_per_s":
-        together = (
-            float(max(1, inputs)) if concurrency == 1 else min(replica.chunk_tokens, inputs * concurrency)
-        )
-        return together / replica.prompt_ms(together) * 1e3 * replica.plan.replicas
+        return prompt_rate(replica, inputs, concurrency)
     if row.figure == "single_stream_tokens_per_s":
         return 1e3 / serve_steps(replica, Load(inputs, max(outputs, 2), 1)).tpot_ms
     load = Load(inputs, outputs, concurrency, settled.arrival, max(1, settled.running_limit))

@@ -13,7 +13,8 @@ CAPS = {
 # Start and width (of the logarithm) of shared coefficients.
 SHARED = {
     "expert_bandwidth": (0.95, 0.10), "expert_compute": (0.80, 0.30), "expert_half_width": (600.0, 0.40),
-    "expert_us": (0.15, 0.60), "expert_layer_us": (40.0, 0.40), "latent_layer_us": (35.0, 0.40),
+    "packed_layer_us": (10.0, 0.60), "expert_us": (0.15, 0.60), "expert_layer_us": (40.0, 0.40),
+    "latent_layer_us": (35.0, 0.40),
     "kv_bandwidth": (0.85, 0.10), "prefill_attention": (0.60, 0.20), "decode_attention": (0.30, 0.30),
     "activation_bytes": (70.0, 0.40), "host_token_us": (5.0, 0.30), "nvlink_us": (6.0, 0.30),
     "nvlink_share": (0.75, 0.15), "pcie_us": (10.0, 0.30), "pcie_share": (0.40, 0.30),
@@ -22,7 +23,7 @@ UNPACK = {"gguf": (9.0, 0.30), "w4a16": (10.0, 0.30), "w8a16": (5.0, 0.30), "bnb
 # Widths of engine and kernel coefficients; an engine's fields that `ENGINES` does not name stay as they are.
 ENGINE_WIDTHS = {
     "layer_us": 0.35, "step_ms": 0.60, "sequence_us": 0.60, "request_ms": 0.25, "prompt_layer_us": 0.60,
-    "host_layer_us": 0.15, "prompt_host_layer_us": 0.40, "split_host_layer_us": 0.15, "overlap": 0.20,
+    "host_layer_us": 0.15, "prompt_host_layer_us": 0.40, "split_layer": 0.40, "unpack": 0.50, "overlap": 0.20,
     "bunching": 0.60, "bunching_power": 0.12, "serial_ms": 0.50, "bandwidth": 0.06, "compute": 0.15,
     "kv_share": 0.20, "attention_share": 0.30, "activation_share": 0.30,
 }  # fmt: skip
@@ -33,14 +34,15 @@ KERNEL_WIDTHS = {
 # Where the search starts and what it is held to: engines by their fixed costs, cards by their generation.
 ENGINES: dict[str, dict[str, float]] = {
     "vllm": {"layer_us": 45, "step_ms": 0.15, "sequence_us": 20, "request_ms": 8.5, "prompt_layer_us": 70,
-             "overlap": 2.5, "bunching": 0.2, "bunching_power": 0.77, "serial_ms": 1.2},
+             "overlap": 2.5, "bunching": 0.2, "bunching_power": 0.77, "serial_ms": 1.2, "unpack": 0.4},
     "sglang": {"layer_us": 30, "step_ms": 0.6, "sequence_us": 17, "request_ms": 10, "prompt_layer_us": 40,
-               "overlap": 2.5, "bunching": 1.5, "bunching_power": 0.75, "bandwidth": 1.0, "compute": 1.0},
+               "overlap": 2.5, "bunching": 1.5, "bunching_power": 0.75, "bandwidth": 1.0, "compute": 1.0,
+               "unpack": 0.4},
     "tensorrt-llm": {"layer_us": 26, "step_ms": 0.8, "sequence_us": 8, "request_ms": 8, "overlap": 2.0,
                      "prompt_layer_us": 100, "bunching": 0.45, "bunching_power": 0.6, "bandwidth": 1.0,
                      "compute": 1.05},
     "lmdeploy": {"layer_us": 38, "step_ms": 0.4, "sequence_us": 15, "bandwidth": 1.0, "compute": 1.0},
-    "llama.cpp": {"layer_us": 64, "step_ms": 0.6, "prompt_host_layer_us": 540, "split_host_layer_us": 80,
+    "llama.cpp": {"layer_us": 64, "step_ms": 0.6, "prompt_host_layer_us": 540, "split_layer": 0.5,
                   "kv_share": 0.6, "attention_share": 0.5, "activation_share": 3.0},
     "transformers": {"layer_us": 45, "step_ms": 1.0, "host_layer_us": 850, "kv_share": 0.8, "compute": 0.7},
     "autoawq": {"host_layer_us": 490},

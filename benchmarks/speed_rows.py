@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+# Machines of several PCIe cards where nvbandwidth found peer access.
+_PEER_ACCESS = ("g2-standard",)
 DATA_DIR = Path(__file__).parent / "data"
 _MODEL_FILES = {
     "SmolLM-135M.Q4_K_M.gguf": "HuggingFaceTB/SmolLM2-135M-Instruct",
@@ -83,6 +85,7 @@ def serving_rows() -> Iterator[SpeedRow]:
             gpu_count=_int(row["n_gpus"]),
             tensor_parallel=_int(row["tensor_parallel"]),
             pipeline_parallel=_int(row["pipeline_parallel"]),
+            interconnect="pcie-p2p" if row["instance_type"].startswith(_PEER_ACCESS) else "",
             weight_precision="nf4" if row["weight_precision"].startswith("bnb") else row["weight_precision"],
             kv_precision=row["kv_precision"],
             engine=row["engine"],

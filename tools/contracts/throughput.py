@@ -24,7 +24,7 @@ class ThroughputRequest(Request):
     data_parallel: int | None = Field(default=None, ge=1, le=4096)
     expert_parallel: int | None = Field(default=None, ge=1, le=4096)
     attention_data_parallel: int | None = Field(default=None, ge=1, le=4096)
-    interconnect: str = ""  # nvlink, pcie; "" = as the card has it
+    interconnect: str = ""  # nvlink, pcie-p2p, pcie (through host memory); "" = as the card has it
     weight_precision: str = ""
     kv_precision: str = ""
     engine: str = ""

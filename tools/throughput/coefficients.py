@@ -22,7 +22,7 @@ class Engine:
     prompt_layer_us: float = 35.0  # extra of a layer in steps that carry prompts
     host_layer_us: float = 0.0  # launching a layer from the host beside the GPU's work, no captured graphs
     prompt_host_layer_us: float = 0.0  # the same in steps that carry prompts
-    split_host_layer_us: float = 0.0  # the same where layers are split over GPUs
+    split_layer: float = 0.0  # extra share of a layer's fixed cost where a layer split prevents graphs
     host_overlap: float = 2.0  # how far the GPU's work hides behind the host's
     hop_us: float = 0.0  # handing a token from GPU to GPU of a layer split
     overlap: float = 3.2  # how far reading hides behind arithmetic: 1 not at all, large fully
@@ -36,6 +36,7 @@ class Engine:
     activation_share: float = 1.0  # elementwise traffic, relative to engines with fused kernels
     bandwidth: float = 1.0  # of the bandwidth that the best engines reach
     compute: float = 1.0  # of the matrix rate that the best engines reach
+    unpack: float = 1.0  # work to unpack 4- and 8-bit weights, relative to kernels that unpack as they go
     chunk_tokens: float = 8192.0  # prompt tokens in one step
     portable: bool = False  # kernels written for all cards alike
     splits_tensors: bool = True  # tensor parallel by default; False: layer split
@@ -66,21 +67,22 @@ class Coefficients:
     tuned_generations: Mapping[float, Kernels]  # by compute capability, for cards without measurements
     portable_generations: Mapping[float, Kernels]
     sustained: Mapping[str, float]  # of the burst matrix rate, left under continuous load (power limit)
-    expert_bandwidth: float = 1.02  # of the card's share, for weights of experts
-    expert_compute: float = 0.737  # of the matrix rate, for grouped matrices of wide experts
-    expert_half_width: float = 1040  # width of an expert's part at which it reaches half of that
-    expert_us: float = 0.0926  # each expert of a layer that gets a token
-    expert_layer_us: float = 30.7  # routing and regrouping of one MoE layer
-    latent_layer_us: float = 37.5  # extra kernels of one latent-attention layer
-    kv_bandwidth: float = 0.749  # share of the memory bandwidth that cache reads reach
-    prefill_attention: float = 0.619  # share of the 16-bit peak
-    decode_attention: float = 0.346
-    activation_bytes: float = 70.3  # moved by elementwise kernels, per token, layer and unit of width
-    host_token_us: float = 4.59  # tokenizing and copying a prompt token
-    nvlink_us: float = 6.33
-    nvlink_share: float = 0.9
+    expert_bandwidth: float = 1.04  # of the card's share, for weights of experts
+    expert_compute: float = 0.776  # of the matrix rate, for grouped matrices of wide experts
+    expert_half_width: float = 994  # width of an expert's part at which it reaches half of that
+    expert_us: float = 0.069  # each expert of a layer that gets a token
+    packed_layer_us: float = 25.6  # extra kernels of a layer with packed 4- or 8-bit weights
+    expert_layer_us: float = 33.6  # routing and regrouping of one MoE layer
+    latent_layer_us: float = 39.2  # extra kernels of one latent-attention layer
+    kv_bandwidth: float = 0.754  # share of the memory bandwidth that cache reads reach
+    prefill_attention: float = 0.61  # share of the 16-bit peak
+    decode_attention: float = 0.337
+    activation_bytes: float = 67  # moved by elementwise kernels, per token, layer and unit of width
+    host_token_us: float = 4.32  # tokenizing and copying a prompt token
+    nvlink_us: float = 6.46
+    nvlink_share: float = 0.878
     pcie_us: float = 15.1
-    pcie_share: float = 0.616
+    pcie_share: float = 0.661
     newer_host: float = 0.7  # time of a launch on hosts of Ada and later, relative to hosts of Ampere
     # Extra microseconds a layer of formats whose kernels are made to load, not to be fast, by engine.
     slow_formats: Mapping[tuple[str, str], float] = field(
@@ -90,16 +92,16 @@ class Coefficients:
                 ("transformers", "int8-bnb"): 4000.0,
                 ("transformers", "fp8"): 1100.0,
                 ("transformers", "fp8-block"): 1100.0,
-                ("transformers", "gptq-int8"): 350.0,
+                ("transformers", "gptq-int8"): 430.0,
                 ("transformers", "nf4"): 700.0,
                 ("fastertransformer", "int8-w8a8"): 600.0,  # CTranslate2 quantizes activations as it goes
-                ("sglang", "gptq-int4 moe"): 550.0,
+                ("sglang", "gptq-int4 moe"): 670.0,
             }
         )
     )
     unpack: Mapping[str, float] = field(  # fp32 operations per weight, by kernel
         default_factory=lambda: MappingProxyType(
-            {"": 0.0, "w4a16": 12.9, "w8a16": 5.24, "bnb": 28.6, "gguf": 7.53, "fp4": 0.0}
+            {"": 0.0, "w4a16": 10.2, "w8a16": 5, "bnb": 28.6, "gguf": 7.89, "fp4": 0.0}
         )
     )
 
@@ -107,179 +109,190 @@ class Coefficients:
 _ENGINES = (
     Engine(
         "vllm",
-        42.7,
-        0.143,
-        16.4,
-        8.48,
-        prompt_layer_us=84,
-        overlap=1.73,
-        bunching=0.203,
-        bunching_power=0.738,
-        serial_ms=1.28,
+        41.5,
+        0.15,
+        20.1,
+        9.82,
+        prompt_layer_us=62,
+        overlap=1.55,
+        bunching=0.207,
+        bunching_power=0.742,
+        serial_ms=1.25,
         serial_token_us=0.00378,
+        unpack=0.776,
     ),
     Engine(
         "sglang",
-        25.3,
-        1,
-        11.2,
-        11.3,
-        prompt_layer_us=31.5,
-        overlap=2.01,
-        bunching=1.91,
-        bunching_power=0.71,
-        bandwidth=1,
-        compute=1.09,
+        25.9,
+        0.671,
+        12.2,
+        11.4,
+        prompt_layer_us=36.8,
+        overlap=1.84,
+        bunching=1.64,
+        bunching_power=0.743,
+        bandwidth=0.983,
+        compute=1.08,
+        unpack=0.42,
     ),
     Engine(
         "tensorrt-llm",
-        22.6,
-        1.32,
-        2.95,
-        7.56,
-        prompt_layer_us=140,
-        overlap=1.07,
-        bunching=0.542,
-        bunching_power=0.566,
-        bandwidth=0.983,
+        25.9,
+        0.934,
+        2.84,
+        7.44,
+        prompt_layer_us=179,
+        overlap=1.1,
+        bunching=0.448,
+        bunching_power=0.605,
+        bandwidth=0.991,
         compute=1.31,
         reserves_output=True,
     ),
     Engine(
-        "lmdeploy", 33.9, 0.341, 14.8, 7.21, prompt_layer_us=61, overlap=2.99, bandwidth=1.03, compute=1.01
+        "lmdeploy",
+        33.6,
+        0.347,
+        14.8,
+        7.21,
+        prompt_layer_us=61,
+        overlap=2.99,
+        bandwidth=1.03,
+        compute=1.1,
+        unpack=0.4,
     ),
     Engine(
         "llama.cpp",
-        67.3,
-        0.65,
+        61.5,
+        0.72,
         60,
         2,
         prompt_layer_us=0,
-        prompt_host_layer_us=573,
-        split_host_layer_us=64.3,
+        prompt_host_layer_us=554,
+        split_layer=0.453,
         hop_us=40,
         overlap=1,
-        kv_share=0.601,
-        attention_share=0.402,
-        activation_share=3.2,
+        kv_share=0.602,
+        attention_share=0.403,
+        activation_share=3.25,
         chunk_tokens=512,
         portable=True,
         splits_tensors=False,
     ),
     Engine(
         "transformers",
-        70.6,
-        1.09,
+        48.3,
+        1.13,
         10,
         4.95,
         prompt_layer_us=34.6,
-        host_layer_us=875,
+        host_layer_us=877,
         host_overlap=5,
-        kv_share=0.8,
+        kv_share=0.636,
         copies_cache=True,
         bandwidth=0.992,
-        compute=0.681,
+        compute=0.667,
         chunk_tokens=32768,
         splits_tensors=False,
     ),
-    Engine(  # transformers with fused layers
+    Engine(
         "autoawq",
         70.6,
         1.09,
         10,
         4.95,
         prompt_layer_us=34.6,
-        host_layer_us=490,
+        host_layer_us=485,
         host_overlap=5,
         bandwidth=0.992,
         compute=0.681,
         chunk_tokens=32768,
         splits_tensors=False,
     ),
-    Engine("tgi", 73.1, 2.25, 21.2, 9.16, bandwidth=0.989, compute=1.04, chunk_tokens=4096),
-    Engine("gpt-fast", 18.4, 0.146, 10, 5, bandwidth=0.967),
-    Engine("mlc-llm", 29.8, 0.349, 20, 9, bandwidth=0.987),
+    Engine("tgi", 71.4, 2, 21.2, 9.16, bandwidth=0.987, compute=1.05, chunk_tokens=4096),
+    Engine("gpt-fast", 18.3, 0.149, 10, 5, bandwidth=0.958),
+    Engine("mlc-llm", 27.2, 0.32, 20, 9),
     Engine(
         "fastertransformer",
-        87.7,
-        0.608,
+        76.5,
+        0.502,
         15.3,
         5,
         prompt_layer_us=11.2,
-        overlap=3.37,
-        bandwidth=1.02,
-        compute=1.05,
+        overlap=3.04,
+        bandwidth=0.993,
+        compute=0.865,
     ),
-    Engine("exllamav2", 43.8, 0.382, 30, 5, compute=0.7, splits_tensors=False),
-    Engine("deepspeed", 52.4, 0.736, 20, 10, bandwidth=1.01),
+    Engine("exllamav2", 42.7, 0.363, 30, 5, compute=0.7, splits_tensors=False),
+    Engine("deepspeed", 54.6, 0.75, 20, 10, bandwidth=1.01),
 )
 _TUNED = {
-    "A100-40GB": Kernels(0.933, 1.99, 0.553, compute_8=0.45),
-    "A100-80GB": Kernels(0.786, 2.1, 0.735, compute_8=0.45, vector=1.17),
-    "A100-80GB-PCIe": Kernels(0.693, 1.15, 0.502, compute_8=0.45, vector=1.11),
-    "A10G": Kernels(0.751, 0.882, 0.429, vector=0.99),
-    "B200": Kernels(0.834, 1.03, 0.822, compute_8=0.62, compute_4=0.453),
-    "B300": Kernels(0.939, 0.951, 0.6, compute_8=0.544, compute_4=0.51),
-    "H100": Kernels(0.886, 0.964, 0.773, compute_8=0.481, vector=0.854),
-    "H100-NVL": Kernels(0.819, 0.767, 0.526, compute_8=0.52),
-    "H20-96GB": Kernels(0.383, 1.24, 0.716, compute_8=0.657, vector=0.562),
-    "H200": Kernels(0.888, 1.04, 0.431, compute_8=0.85, vector=0.885),
-    "L4": Kernels(0.819, 0.689, 0.305, compute_8=0.45),
-    "L40S": Kernels(0.896, 0.528, 0.567, compute_8=0.674),
-    "RTX-4090": Kernels(0.835, 0.697, 0.503, compute_8=0.45),
-    "RTX-5090": Kernels(0.874, 0.803, 0.341, compute_8=0.311, compute_4=0.45),
-    "RTX-PRO-6000-Blackwell-Server": Kernels(0.884, 0.743, 0.45, compute_8=0.45, compute_4=0.546),
+    "A100-40GB": Kernels(0.939, 2.06, 0.552, compute_8=0.45),
+    "A100-80GB": Kernels(0.775, 1.81, 0.702, compute_8=0.45, vector=1.1),
+    "A100-80GB-PCIe": Kernels(0.701, 1.19, 0.503, compute_8=0.45, vector=1.12),
+    "A10G": Kernels(0.763, 0.888, 0.435),
+    "B200": Kernels(0.801, 0.997, 0.841, compute_8=0.623, compute_4=0.463),
+    "B300": Kernels(0.922, 0.947, 0.6, compute_8=0.58, compute_4=0.549),
+    "H100": Kernels(0.895, 0.979, 0.771, compute_8=0.467, vector=0.853),
+    "H100-NVL": Kernels(0.821, 0.771, 0.539, compute_8=0.52),
+    "H20-96GB": Kernels(0.376, 1.31, 0.592, compute_8=0.653),
+    "H200": Kernels(0.886, 1.06, 0.436, compute_8=0.85, vector=0.806),
+    "L4": Kernels(0.816, 0.68, 0.286, compute_8=0.45),
+    "L40S": Kernels(0.898, 0.532, 0.584, compute_8=0.636),
+    "RTX-4090": Kernels(0.844, 0.649, 0.49, compute_8=0.45),
+    "RTX-5090": Kernels(0.875, 0.78, 0.338, compute_8=0.304, compute_4=0.45),
+    "RTX-PRO-6000-Blackwell-Server": Kernels(0.882, 0.746, 0.45, compute_8=0.45, compute_4=0.516),
 }
 _PORTABLE = {
-    "A10": Kernels(0.792, 0.657, 0.412, attention=1.05),
-    "A100-40GB": Kernels(0.823, 1.65, 0.205, vector=1.01, attention=0.627),
-    "A100-80GB": Kernels(0.728, 1.47, 0.219, vector=0.846, attention=0.695),
-    "A100-80GB-PCIe": Kernels(0.798, 1.19, 0.232, vector=0.988, attention=0.709),
-    "A10G": Kernels(0.864, 0.855, 0.509, vector=0.984, attention=1.15),
-    "A16-GA107": Kernels(0.755, 1.57, 0.471, vector=1.01, attention=1.48),
-    "A40": Kernels(0.825, 0.805, 0.382, attention=1.09),
-    "B200": Kernels(0.786, 0.796, 0.103, attention=0.963),
-    "H100": Kernels(0.669, 0.845, 0.138, vector=0.983, attention=0.497),
-    "H100-PCIe": Kernels(0.763, 0.906, 0.168, attention=0.468),
-    "H200": Kernels(0.643, 0.8, 0.15, vector=0.835, attention=0.545),
-    "L4": Kernels(0.776, 0.376, 0.404, attention=1.1),
-    "L40S": Kernels(0.825, 0.365, 0.629, attention=0.778),
-    "M60": Kernels(0.624, 2.59, 0.514, vector=0.537, attention=1.23),
-    "P100": Kernels(0.343, 1.59, 0.309, vector=0.512, attention=0.953),
-    "Quadro-RTX-5000": Kernels(0.813, 0.931, 0.364, vector=0.625, attention=0.829),
-    "RTX-4090": Kernels(0.782, 0.456, 0.56, attention=1.02),
-    "RTX-PRO-6000-Blackwell-Server": Kernels(0.866, 0.544, 0.586, attention=1.23),
-    "T4": Kernels(0.613, 1.28, 0.271, vector=0.449, attention=0.625),
-    "V100-16GB": Kernels(0.906, 1.17, 0.388, vector=1.1, attention=0.38),
-    "V100-32GB": Kernels(0.88, 1.42, 0.364, vector=1.14, attention=0.711),
-    "V100-PCIe-16GB": Kernels(0.931, 1.25, 0.405, vector=1.14, attention=0.501),
-    "V100S-PCIe-32GB": Kernels(0.816, 1.29, 0.34, vector=1.21, attention=0.456),
+    "A10": Kernels(0.799, 0.677, 0.411, attention=1.05),
+    "A100-40GB": Kernels(0.864, 1.5, 0.204, vector=1.07, attention=0.619),
+    "A100-80GB": Kernels(0.737, 1.35, 0.22, vector=0.904, attention=0.665),
+    "A100-80GB-PCIe": Kernels(0.811, 1.11, 0.231, vector=1.01, attention=0.703),
+    "A10G": Kernels(0.881, 0.809, 0.508, vector=0.992, attention=1.16),
+    "A16-GA107": Kernels(0.746, 1.41, 0.469, vector=1.03, attention=1.49),
+    "A40": Kernels(0.83, 0.843, 0.381, attention=1.08),
+    "B200": Kernels(0.788, 0.842, 0.103, attention=0.959),
+    "H100": Kernels(0.701, 0.814, 0.139, vector=0.983, attention=0.487),
+    "H100-PCIe": Kernels(0.778, 0.919, 0.168, vector=1.01, attention=0.467),
+    "H200": Kernels(0.658, 0.781, 0.151, vector=0.816, attention=0.531),
+    "L4": Kernels(0.779, 0.409, 0.404, attention=1.12),
+    "L40S": Kernels(0.86, 0.454, 0.634, attention=0.814),
+    "M60": Kernels(0.624, 2.78, 0.514, vector=0.542, attention=1.24),
+    "P100": Kernels(0.344, 1.7, 0.309, vector=0.521, attention=0.962),
+    "Quadro-RTX-5000": Kernels(0.818, 0.973, 0.363, vector=0.633, attention=0.833),
+    "RTX-4090": Kernels(0.821, 0.447, 0.561, attention=1.02),
+    "RTX-PRO-6000-Blackwell-Server": Kernels(0.924, 0.616, 0.598, attention=1.25),
+    "T4": Kernels(0.623, 1.37, 0.271, vector=0.43, attention=0.629),
+    "V100-16GB": Kernels(0.902, 1.21, 0.388, vector=1.11, attention=0.382),
+    "V100-32GB": Kernels(0.881, 1.52, 0.363, vector=1.16, attention=0.715),
+    "V100-PCIe-16GB": Kernels(0.929, 1.29, 0.405, vector=1.14, attention=0.503),
+    "V100S-PCIe-32GB": Kernels(0.818, 1.36, 0.339, vector=1.22, attention=0.459),
 }
 _TUNED_GENERATIONS = {
     5.0: Kernels(0.75, 1.5, 0.5, vector=0.5),
     6.0: Kernels(0.75, 1.5, 0.5, vector=0.4),
     7.0: Kernels(0.85, 1.5, 0.5),
     7.5: Kernels(0.8, 1.1, 0.4, compute_8=0.35, vector=0.6),
-    8.0: Kernels(0.798, 1.69, 0.589, compute_8=0.45, vector=1.09),
-    8.6: Kernels(0.751, 0.882, 0.429, vector=0.99),
-    8.9: Kernels(0.849, 0.633, 0.443, compute_8=0.515),
-    9.0: Kernels(0.864, 0.917, 0.56, compute_8=0.597, vector=0.911),
-    10.0: Kernels(0.885, 0.987, 0.702, compute_8=0.581, compute_4=0.481),
-    12.0: Kernels(0.879, 0.772, 0.392, compute_8=0.374, compute_4=0.496),
+    8.0: Kernels(0.799, 1.65, 0.58, compute_8=0.45, vector=1.07),
+    8.6: Kernels(0.763, 0.888, 0.435),
+    8.9: Kernels(0.852, 0.617, 0.434, compute_8=0.505),
+    9.0: Kernels(0.867, 0.927, 0.566, compute_8=0.591, vector=0.883),
+    10.0: Kernels(0.859, 0.972, 0.71, compute_8=0.601, compute_4=0.504),
+    12.0: Kernels(0.878, 0.763, 0.39, compute_8=0.37, compute_4=0.482),
 }
 _PORTABLE_GENERATIONS = {
-    5.0: Kernels(0.624, 2.59, 0.514, vector=0.537, attention=1.23),
-    6.0: Kernels(0.343, 1.59, 0.309, vector=0.512, attention=0.953),
-    7.0: Kernels(0.882, 1.28, 0.373, vector=1.15, attention=0.498),
-    7.5: Kernels(0.706, 1.09, 0.314, vector=0.53, attention=0.72),
-    8.0: Kernels(0.782, 1.42, 0.218, vector=0.945, attention=0.676),
-    8.6: Kernels(0.808, 0.918, 0.441, attention=1.18),
-    8.9: Kernels(0.794, 0.397, 0.522, attention=0.954),
-    9.0: Kernels(0.69, 0.849, 0.151, vector=0.937, attention=0.502),
-    10.0: Kernels(0.786, 0.796, 0.103, attention=0.963),
-    12.0: Kernels(0.866, 0.544, 0.586, attention=1.23),
+    5.0: Kernels(0.624, 2.78, 0.514, vector=0.542, attention=1.24),
+    6.0: Kernels(0.344, 1.7, 0.309, vector=0.521, attention=0.962),
+    7.0: Kernels(0.881, 1.34, 0.373, vector=1.16, attention=0.501),
+    7.5: Kernels(0.714, 1.15, 0.314, vector=0.522, attention=0.724),
+    8.0: Kernels(0.802, 1.31, 0.218, vector=0.992, attention=0.662),
+    8.6: Kernels(0.812, 0.898, 0.44, vector=1, attention=1.19),
+    8.9: Kernels(0.82, 0.436, 0.523, attention=0.975),
+    9.0: Kernels(0.711, 0.836, 0.152, vector=0.931, attention=0.494),
+    10.0: Kernels(0.788, 0.842, 0.103, attention=0.959),
+    12.0: Kernels(0.924, 0.616, 0.598, attention=1.25),
 }
-_SUSTAINED = {"A10G": 0.619, "L4": 0.504, "T4": 0.742}
+_SUSTAINED = {"A10G": 0.581, "L4": 0.5, "T4": 0.804}
 # The same chip at the same memory bandwidth, sold under another name or with a slower NVLink.
 _SAME_CHIP = {"A10": "A10G", "A800-80GB": "A100-80GB", "H800": "H100", "GB200": "B200", "A10G": "A10"}
 COEFFICIENTS = Coefficients(

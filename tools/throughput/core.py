@@ -215,9 +215,19 @@ class _Loop:
             if chunk > own_chunk:
                 own = replica.step(sequences, context, own_chunk, attended, slower).total_ms
             shared = inputs / own_chunk * max(0.0, own - first.total_ms) + WAIT_STEPS * decode.total_ms
-            ahead = self._ahead_ms(alone, rate, inputs / chunk * mixed, others)
+            ahead = self._ahead_ms(alone, rate, self._service_ms(sequences, context, chunk, mixed), others)
             ttft += min(1.0, self.served - 1.0) * (shared + ahead)
         return _State(running, ttft, tpot, share, running + rate * ttft, idle, decode, first)
+
+    def _service_ms(self, sequences: float, context: float, chunk: float, mixed: float) -> float:
+        """What each waiting prompt adds to the wait: short prompts that wait together share a step."""
+        replica, inputs = self.replica, self.inputs
+        service = inputs / chunk * mixed
+        packed = min(replica.chunk_tokens, inputs * max(1.0, self.served - sequences))
+        if packed > chunk:
+            together = replica.step(sequences, context, packed, inputs / 2, self.slower).total_ms
+            service = min(service, inputs / packed * together)
+        return service / replica.plan.overlapped_stages
 
     def _ahead_ms(self, alone: float, rate: float, service: float, others: float) -> float:
         """What a newcomer waits for prompts ahead of its own.
@@ -236,6 +246,17 @@ class _Loop:
         if self.arrival == "closed":
             bunch += (self.served - 1.0) * (engine.serial_ms + self.inputs * engine.serial_token_us / 1e3)
         return max(queue, bunch)
+
+
+def prompt_rate(replica: Stepper, inputs: int, concurrency: int) -> float:
+    """Prompt tokens per second of all replicas: of one request, or of prompts that fill every step, every
+    stage and every attention rank."""
+    tokens, lanes = float(max(1, inputs)), 1
+    if concurrency > 1:
+        plan = replica.plan
+        tokens = min(replica.chunk_tokens, inputs * concurrency)
+        lanes = min(concurrency, plan.overlapped_stages * plan.attention_data)
+    return tokens / replica.prompt_ms(tokens) * 1e3 * replica.plan.replicas * lanes
 
 
 def _off(found: float, wanted: float) -> float:

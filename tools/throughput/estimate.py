@@ -6,7 +6,7 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from tools.contracts.base import SourceRef
 from tools.contracts.throughput import Bound, Capacity, ThroughputReport, ThroughputRequest
-from tools.throughput.core import Load, serve_steps
+from tools.throughput.core import Load, prompt_rate, serve_steps
 from tools.throughput.planning import best_concurrency, users_served
 from tools.throughput.ranges import evidence_of, spreads_of
 from tools.throughput.resolve import Resolved, resolve
@@ -32,8 +32,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         replica, Load(inputs, outputs, concurrency, settled.arrival, max(1, settled.running_limit))
     )
     alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
-    together = float(max(1, inputs)) if concurrency == 1 else min(replica.chunk_tokens, inputs * concurrency)
-    prefill_rate = together / replica.prompt_ms(together) * 1e3 * replica.plan.replicas
+    prefill_rate = prompt_rate(replica, inputs, concurrency)
     spreads = spreads_of(replica, concurrency)
     figures = {
         "output_tokens_per_s": (speed.requests_per_s * outputs, spreads.rate),

@@ -15,7 +15,7 @@ from tools.throughput.coefficients import Engine
 from tools.throughput.core import Arrival
 from tools.throughput.engines import find_engine
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
-from tools.throughput.links import GPUS_PER_NODE, link_between
+from tools.throughput.links import GPUS_PER_NODE, link_between, network_link
 from tools.throughput.model_shape import ModelShape, shape_of
 from tools.throughput.precision import computes_in, scheme_for
 from tools.throughput.room import MemoryRoom
@@ -64,16 +64,19 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     kv_precision = resolve_kv(request.kv_precision, precision, engine, gpu, catalog, notes)
     plan = resolve_plan(request, model, engine, count, notes)
     scheme = scheme_for(gpu, precision)
+    network_gbps = (instance.rdma_gbps or instance.network_gbps or 0.0) if instance else 0.0
     link = link_between(
         gpu,
         plan.stage_gpus * (1 if plan.micro_batched else plan.pipeline),
         resolve_link(request.interconnect, instance),
+        network_gbps,
     )
     kv_bytes = (kv_precision.block_bits or 16.0) / 8
     inputs = _tokens("input_tokens", request.input_tokens, DEFAULT_INPUT_TOKENS, notes)
     outputs = _tokens("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS, notes)
     room = MemoryRoom(row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version)
-    held = room.sequences(inputs + outputs, outputs)
+    room = _joined_until_it_fits(request, room, inputs + outputs, outputs, notes)
+    plan, held = room.plan, room.sequences(inputs + outputs, outputs)
     if isinstance(request.concurrency, int) and held < request.concurrency:
         smaller = narrow_kv(request, room, gpu, catalog)
         fit = smaller.sequences(inputs + outputs, outputs) if smaller else 0
@@ -84,7 +87,7 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     grown = outputs if engine.reserves_output else outputs // 2
     sources = {(item.source, item.as_of): None for item in (row, gpu_row) if item.source}
     return Resolved(
-        replica=stepper(model, gpu, scheme, engine, plan, link, kv_bytes),
+        replica=stepper(model, gpu, scheme, engine, plan, link, kv_bytes, network=network_link(network_gbps)),
         held=held,
         running_limit=held if not outputs else room.sequences(inputs + grown, grown),
         precision=precision,
@@ -225,6 +228,22 @@ def resolve_kv(
     return catalog.kv_precision(default)
 
 
+def _joined_until_it_fits(
+    request: ThroughputRequest, room: MemoryRoom, tokens: int, outputs: int, notes: Notes
+) -> MemoryRoom:
+    """Where no degree was stated and one replica holds no sequence: pairs of replicas become stages of one,
+    until it does or no pairs are left (a 671B model on 32 cards of 80 GB)."""
+    stated = request.tensor_parallel or request.pipeline_parallel or request.data_parallel
+    wider = room
+    while not stated and wider.plan.replicas % 2 == 0 and not wider.sequences(tokens, outputs):
+        plan = wider.plan
+        wider = replace(wider, plan=replace(plan, pipeline=2 * plan.pipeline, replicas=plan.replicas // 2))
+    if wider is room or not wider.sequences(tokens, outputs):
+        return room
+    notes.assume("pipeline_parallel", wider.plan.pipeline, "default")
+    return wider
+
+
 def narrow_kv(
     request: ThroughputRequest, room: MemoryRoom, gpu: GpuShape, catalog: Catalog
 ) -> MemoryRoom | None:
@@ -251,15 +270,17 @@ def resolve_arrival(word: str, notes: Notes) -> Arrival:
 
 
 def resolve_link(word: str, instance: Instance | None) -> str:
-    """nvlink, pcie or "" (as the card has it)."""
+    """nvlink, pcie-p2p (with peer access), pcie (through host memory) or "" (as the card has it)."""
     key = normal(word)
     if key in ("", "unknown", "none", "auto"):
         return "pcie" if instance is not None and instance.interconnect == "pcie" else ""
     if key in ("nvlink", "nvswitch", "sxm", "hgx"):
         return "nvlink"
-    if key.startswith("pcie") or key in ("p2p", "pci"):
+    if "p2p" in key and not key.startswith(("no", "pcieno")):
+        return "pcie-p2p"
+    if key.startswith("pci") or key == "nop2p":
         return "pcie"
-    raise InputError("interconnect", word, "nvlink or pcie")
+    raise InputError("interconnect", word, "nvlink, pcie-p2p or pcie")
 
 
 def resolve_plan(

@@ -13,7 +13,14 @@ from tools.throughput.coefficients import (
     sustained_of,
 )
 from tools.throughput.gpu_shape import GpuShape
-from tools.throughput.links import Link, all_reduce_ms, all_to_all_ms, hand_over_ms
+from tools.throughput.links import (
+    GPUS_PER_NODE,
+    Link,
+    all_reduce_ms,
+    all_to_all_ms,
+    hand_over_ms,
+    network_link,
+)
 from tools.throughput.model_shape import ModelShape
 from tools.throughput.precision import Scheme
 
@@ -25,6 +32,8 @@ FEW_TOKENS = 25.0  # up to here llama.cpp multiplies vectors, from packed weight
 FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
 NEWER_HOSTS_FROM = 8.9  # capability of cards whose machines launch faster
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
+STAGED_FROM = 8.0  # capability from which 4- and 8-bit kernels stage their weights
+HOPPER_OPERATIONS = 989.0 / 3350.0  # dense 16-bit TFLOPS over GB/s of H100
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
 CEILING = 0.97
@@ -72,16 +81,22 @@ class StepTime:
     total_ms: float
     weights_ms: float
     kv_ms: float
-    compute_ms: float
+    matrices_ms: float  # arithmetic of the linear layers, beside which weights are read
+    attention_ms: float  # arithmetic of attention, beside which the cache is read
     communication_ms: float
     overhead_ms: float
 
     @property
+    def compute_ms(self) -> float:
+        return self.matrices_ms + self.attention_ms
+
+    @property
     def bound(self) -> str:
-        memory = self.weights_ms + self.kv_ms
+        """The largest of what the step waits for: of reading and arithmetic side by side, the longer."""
+        waits_to_read, caches = self.weights_ms >= self.matrices_ms, self.kv_ms >= self.attention_ms
         parts = {
-            "bandwidth": memory if memory >= self.compute_ms else 0.0,
-            "compute": self.compute_ms if self.compute_ms > memory else 0.0,
+            "bandwidth": self.weights_ms * waits_to_read + self.kv_ms * caches,
+            "compute": self.matrices_ms * (not waits_to_read) + self.attention_ms * (not caches),
             "communication": self.communication_ms,
             "overhead": self.overhead_ms,
         }
@@ -177,7 +192,7 @@ class Stepper:
         if host:
             waiting = joined(total, host, self.engine.host_overlap) - total
             total, overhead = total + waiting, overhead + waiting
-        return StepTime(total, read, kv, compute + attention, communication, overhead)
+        return StepTime(total, read, kv, compute, attention, communication, overhead)
 
     def prompt_ms(self, inputs: float, slower: float = 1.0) -> float:
         """A prompt alone, chunk by chunk. A layer split works on several chunks at once: two GPUs take
@@ -225,8 +240,9 @@ def stepper(
     link: Link,
     kv_bytes_per_element: float = 2.0,
     coefficients: Coefficients = COEFFICIENTS,
+    network: Link | None = None,
 ) -> Stepper:
-    """Works out what the parts of a step cost."""
+    """Works out what the parts of a step cost. `link` joins the GPUs of a stage, `network` machines."""
     fit = coefficients
     kernels = kernels_of(gpu.card, gpu.capability, engine, fit)
     per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
@@ -238,16 +254,21 @@ def stepper(
     prefill_rate = attention_rate * min(CEILING, attention_share * fit.prefill_attention)
     decode_rate = attention_rate * min(CEILING, attention_share * fit.decode_attention)
     activation_bytes = fit.activation_bytes * engine.activation_share
-    unpack = fit.unpack[scheme.dequant] / (gpu.fp32_tflops * 1e9 * kernels.vector)
+    unpack = _unpack_operations(scheme, gpu, engine, fit) / (gpu.fp32_tflops * 1e9 * kernels.vector)
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
     width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
-    expert_share = fit.expert_compute * width / (width + fit.expert_half_width)
+    expert_share = fit.expert_compute * width / (width + _half_width(gpu, fit))
     fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
     fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
+    split = plan.pipeline > 1 and not plan.micro_batched
+    if split and gpu.capability >= GRAPHS_FROM:
+        fixed_us *= 1.0 + engine.split_layer
+    if scheme.dequant in ("w4a16", "w8a16"):
+        fixed_us += model.layers * fit.packed_layer_us
     unpacks = _unpacks(scheme, gpu)
-    host_us, prompt_host_us = _host_us(model, gpu, scheme, engine, plan, fit)
-    communication, per_token = _communication(model, plan, link)
-    if plan.pipeline > 1 and not plan.micro_batched:
+    host_us, prompt_host_us = _host_us(model, gpu, scheme, engine, fit)
+    communication, per_token = _communication(model, plan, link, network or network_link())
+    if split:
         communication += (plan.pipeline - 1) * engine.hop_us / 1e3
     return Stepper(
         model=model,
@@ -293,6 +314,22 @@ def _matrix_rate(gpu: GpuShape, scheme: Scheme, engine: Engine, kernels: Kernels
     return scheme.peak_tflops * 1e9 * min(CEILING, share * engine.compute)
 
 
+def _unpack_operations(scheme: Scheme, gpu: GpuShape, engine: Engine, fit: Coefficients) -> float:
+    """fp32 operations per weight. Kernels that stage weights and unpack them beside the matrix units (Marlin
+    and its kin) exist from Ampere on; older cards unpack as they go."""
+    staged = scheme.dequant in ("w4a16", "w8a16") and gpu.capability >= STAGED_FROM
+    return fit.unpack[scheme.dequant] * (engine.unpack if staged else 1.0)
+
+
+def _half_width(gpu: GpuShape, fit: Coefficients) -> float:
+    """Width of an expert's part at which grouped matrices reach half of their rate.
+
+    A narrow matrix moves its tokens in and out of memory for little arithmetic, so the width grows with the
+    operations that the card does in the time that it moves one 16-bit element; H100 is the reference."""
+    operations = gpu.fp16_tflops / gpu.bandwidth_gbs
+    return fit.expert_half_width * operations / HOPPER_OPERATIONS
+
+
 def _dense_bits(model: ModelShape, scheme: Scheme) -> float:
     """Bits of all weights that every step reads. GGUF super-blocks hold 256 weights; a width that is no
     multiple falls back to formats about a bit wider."""
@@ -316,15 +353,13 @@ def _unpacks(scheme: Scheme, gpu: GpuShape) -> bool:
 
 
 def _host_us(
-    model: ModelShape, gpu: GpuShape, scheme: Scheme, engine: Engine, plan: Plan, fit: Coefficients
+    model: ModelShape, gpu: GpuShape, scheme: Scheme, engine: Engine, fit: Coefficients
 ) -> tuple[float, float]:
     """Microseconds per layer that the host needs to launch a step, and a step with a prompt."""
     host_us = engine.host_layer_us * (fit.newer_host if gpu.capability >= NEWER_HOSTS_FROM else 1.0)
     host_us += fit.slow_formats.get((engine.name, scheme.name), 0.0)
     if model.experts:
         host_us += fit.slow_formats.get((engine.name, f"{scheme.name} moe"), 0.0)
-    if plan.pipeline > 1 and not plan.micro_batched and gpu.capability >= GRAPHS_FROM:
-        host_us = max(host_us, engine.split_host_layer_us)
     library = 0.5 if _unpacks(scheme, gpu) else 1.0  # library matrices take fewer launches
     return host_us, engine.prompt_host_layer_us * library
 
@@ -338,18 +373,21 @@ def joined(first: float, second: float, overlap: float) -> float:
     return result
 
 
-def _communication(model: ModelShape, plan: Plan, link: Link) -> tuple[float, float]:
+def _communication(model: ModelShape, plan: Plan, link: Link, network: Link) -> tuple[float, float]:
     """(fixed ms of a step, ms per token): two all-reduces per layer for tensor parallel, two all-to-alls per
-    MoE layer where attention is data parallel, and a hand-over between pipeline stages."""
+    MoE layer where attention is data parallel, and a hand-over between pipeline stages, by `network` where
+    the next stage is on another machine."""
     width = model.hidden * ACTIVATION_BYTES
 
     def total(payload: float) -> float:
         value = 2 * model.layers * all_reduce_ms(link, plan.tensor, payload)
         if plan.attention_data > 1:
-            routed = payload * max(1, model.top_k)
-            value += 2 * model.moe_layers * all_to_all_ms(link, plan.stage_gpus, routed)
-        if plan.pipeline > 1:
-            value += (plan.pipeline - 1) * hand_over_ms(link, payload)
+            copies = max(1, model.top_k)
+            value += 2 * model.moe_layers * all_to_all_ms(link, plan.stage_gpus, payload, copies)
+        inside = min(plan.pipeline, max(1, GPUS_PER_NODE // plan.stage_gpus))  # stages of one machine
+        machines = -(-plan.pipeline // inside)
+        value += (plan.pipeline - machines) * hand_over_ms(link, payload)
+        value += (machines - 1) * hand_over_ms(network, payload)
         return value
 
     fixed = total(0.0)
