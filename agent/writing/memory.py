@@ -137,17 +137,32 @@ def _serving_parts(w: Words, report: MemoryReport) -> str:
         f"{w.gib(report.kv_cache_gib_per_gpu)} ({w.count(tokens)} tokens × {kib_per_token(w, report)}",
         f"{w.gib(report.kv_cache_gib_per_gpu)}（{w.count(tokens)} token × {kib_per_token(w, report)}",
     )
-    kv += (
-        w(f" over {report.gpu_count})", f"，分到 {report.gpu_count} 卡）")
-        if report.gpu_count > 1
-        else w(")", "）")
-    )
+    kv += _cache_division(w, report, tokens) + w(")", "）")
     return w(
         f"weights {weights} + KV cache {kv} + activations {w.gib(report.activation_gib_per_gpu)} + runtime "
         f"{w.gib(report.overhead_gib_per_gpu)}",
         f"权重 {weights} + KV 缓存 {kv} + 激活 {w.gib(report.activation_gib_per_gpu)} + 运行时开销 "
         f"{w.gib(report.overhead_gib_per_gpu)}",
     )
+
+
+def _cache_division(w: Words, report: MemoryReport, tokens: int) -> str:
+    """How the cache lies over the GPUs: divided by KV heads and stages, or whole on each (latent)."""
+    if report.gpu_count == 1 or not report.kv_cache_gib_per_gpu:
+        return ""
+    whole = tokens * report.kv_bytes_per_token + report.concurrency * report.kv_bytes_per_sequence_fixed
+    parts = round(whole / 2**30 / report.kv_cache_gib_per_gpu)
+    if parts <= 1:
+        return w(
+            f", kept whole on each of the {report.gpu_count} GPUs",
+            f"，{report.gpu_count} 张卡每卡各存一份",
+        )
+    if parts < report.gpu_count:
+        return w(
+            f" over {parts} parts, each on {report.gpu_count // parts} GPUs",
+            f"，分成 {parts} 份，每份存于 {report.gpu_count // parts} 卡",
+        )
+    return w(f" over {report.gpu_count}", f"，分到 {report.gpu_count} 卡")
 
 
 def _training_parts(w: Words, report: TrainingMemoryReport) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.steps import Findings
-from agent.writing.cost import nearest_price
+from agent.writing.cost_ways import basis_word, nearest_price
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
+from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity, SizingRequest
 from tools.contracts.training import TrainingTimeReport
 
 _REJECTED_SHOWN = 4
 _WHOLE_MONTH = 700.0  # hours
+_NEARLY_FULL = 0.8  # of the usable memory, above which start limits decide whether it fits
 _SLICED = ("vgn", "sgn")
 # Warnings that answer the question itself and so stand below the first line.
 TOLD_FIRST = frozenset({"budget_lasts_hours", "job_exceeds_budget"})
@@ -52,16 +54,31 @@ def recommendation_sections(w: Words, found: Recommendation, findings: Findings)
 def headline(w: Words, option: Option) -> str:
     """Type, count, GPUs, precision and price with its region: the answer in one line."""
     count = f"{option.count} × " if option.count > 1 else ""
-    cards = cards_words(w, option)
+    cards, price = cards_words(w, option), price_words(w, option) + _job(w, option)
     precision = f", {w.precision(option.precision)}" if option.precision else ""
     if w.language == "zh" and precision:
         precision = f"，{w.precision(option.precision)} 权重"
     elif precision:
         precision += w(" weights", "")
     return w(
-        f"**{count}{option.instance_type}** — {cards}{precision}: {price_words(w, option)}.",
-        f"推荐 **{count}{option.instance_type}**：{cards}{precision}，{price_words(w, option)}。",
+        f"**{count}{option.instance_type}** — {cards}{precision}: {price}.",
+        f"推荐 **{count}{option.instance_type}**：{cards}{precision}，{price}。",
     )
+
+
+def _job(w: Words, option: Option) -> str:
+    """How long the whole job takes and what it costs, where its size is known."""
+    hours, speed = option.cost.hours if option.cost else None, option.speed
+    if option.job_cny is None or hours is None:
+        return ""
+    amount = w.money(option.job_cny, decimals=0 if option.job_cny >= 100 else 2)
+    if isinstance(speed, TrainingTimeReport) and speed.hours_low and speed.hours_high:
+        span = w.span(speed.hours_low, speed.hours_high)
+        return w(
+            f"; about **{w.hours(hours)}** ({span} h), **{amount}** in all",
+            f"；约 **{w.hours(hours)}**（{span} 小时），共 **{amount}**",
+        )
+    return w(f"; **{amount}** for {w.hours(hours)}", f"；{w.hours(hours)}共 **{amount}**")
 
 
 def cards_words(w: Words, option: Option) -> str:
@@ -88,12 +105,12 @@ def price_words(w: Words, option: Option) -> str:
     price = option.cost.price if option.cost else None
     if price is None:
         return f"**{shown}** ({option.region})"
-    basis = w("list price", "目录价") if price.basis == "list" else w("quote", "报价")
-    if price.basis.startswith("derived"):
-        basis = w("derived price", "推算价")
+    basis = basis_word(w, "derived" if price.basis.startswith("derived") else price.basis)
+    when = price.at or w.date(price.as_of)
+    dated = w(f"{basis} of {when}", f"{when} {basis}")
     return w(
-        f"**{shown}** ({w.purchase(price.purchase)}, {price.region}, {basis} of {w.date(price.as_of)})",
-        f"**{shown}**（{w.purchase(price.purchase)}，{price.region}，{w.date(price.as_of)} {basis}）",
+        f"**{shown}** ({w.purchase(price.purchase)}, {price.region}, {dated})",
+        f"**{shown}**（{w.purchase(price.purchase)}，{price.region}，{dated}）",
     )
 
 
@@ -138,9 +155,19 @@ def _row(w: Words, option: Option) -> list[str]:
         w.money(option.job_cny, decimals=0 if option.job_cny >= 100 else 2)
         if option.job_cny is not None
         else "",
-        memory_cell(w, option.memory),
+        memory_cell(w, option.memory) + _start_limit(w, option),
         speed_cell(w, option.speed),
     ]
+
+
+def _start_limit(w: Words, option: Option) -> str:
+    """The start limit that the memory figure counts with, where the engine's own default may not fit."""
+    limit, memory = option.plan.max_num_seqs, option.memory
+    if limit is None or not isinstance(memory, MemoryReport) or memory.usable_gib_per_gpu is None:
+        return ""
+    if memory.total_gib_per_gpu < _NEARLY_FULL * memory.usable_gib_per_gpu:
+        return ""
+    return w(f" at `max_num_seqs` {limit}", f"（`max_num_seqs` 取 {limit}）")
 
 
 def _rejected_line(w: Words, reason: str, items: Sequence[Rejected]) -> str:

@@ -81,9 +81,10 @@ def _serving(w: Words, reports: list[ThroughputReport]) -> list[str]:
             f"，{first.concurrency} 并发合计 {total} tokens/s",
         )
     if first.max_concurrency is not None:
+        length = w.count(first.input_tokens + first.output_tokens)
         head += w(
-            f"; memory holds {first.max_concurrency} requests of this length",
-            f"；显存最多容纳 {first.max_concurrency} 个这样的请求",
+            f"; memory holds {first.max_concurrency} requests of {length} tokens",
+            f"；显存最多同时容纳 {first.max_concurrency} 个 {length} token 的请求",
         )
     sections = [head + w(".", "。"), speed_line(w, first)]
     if len(reports) > 1:
