@@ -9,7 +9,9 @@ from agent.reading.types import Language, Reading
 from tools.contracts.base import SourceRef
 from tools.contracts.sizing import Recommendation
 
-NoticeCode = Literal["model_failed", "model_ungrounded", "model_timeout", "model_paused", "input_cut"]
+NoticeCode = Literal[
+    "model_failed", "model_ungrounded", "model_unfit", "model_timeout", "model_paused", "input_cut"
+]
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,16 @@ class Notice:
 
 
 @dataclass(frozen=True)
+class ModelCall:
+    """One request to the language model: how long it took, and its tokens as the service counts them (0 where
+    it does not say)."""
+
+    seconds: float
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
 class ToolReport:
     """One report behind an answer and the tool that made it."""
 
@@ -70,14 +82,17 @@ class Answer:
     model: str = "builtin"
     notices: tuple[Notice, ...] = ()
     usage: dict[str, int] = field(default_factory=dict)
+    model_calls: tuple[ModelCall, ...] = ()
 
 
 @dataclass(frozen=True)
 class Failed:
-    """No answer could be made; `text` is one clear sentence, the detail is in the log under `reference`."""
+    """No answer could be made; `text` is one clear sentence, the detail is in the log under `reference`.
+    `fault` is the error object of a slot that was set by hand and cannot be used."""
 
     text: str
     reference: str
+    fault: dict[str, Any] | None = None
 
 
 Event = ToolStarted | ToolFinished | Token | Notice | Answer | Failed

@@ -23,11 +23,14 @@ def answer_values(answer: Answer) -> dict[str, Any]:
         "model": answer.model,
         "notices": [dataclasses.asdict(notice) for notice in answer.notices],
         "usage": answer.usage,
+        "model_calls": [dataclasses.asdict(call) for call in answer.model_calls],
     }
 
 
 def failure_values(failure: Failed) -> dict[str, Any]:
     """A failed answer in the place of one."""
+    if failure.fault is not None:
+        return {"error": failure.fault}
     return {"error": {"kind": "failed", "text": failure.text, "reference": failure.reference}}
 
 

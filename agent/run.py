@@ -10,6 +10,7 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from langchain_core.exceptions import ContextOverflowError
@@ -25,6 +26,7 @@ from agent.events import (
     Answer,
     Event,
     Failed,
+    ModelCall,
     Notice,
     NoticeCode,
     Token,
@@ -34,16 +36,22 @@ from agent.events import (
 )
 from agent.grounding import EmptyAnswer, Unfit, Ungrounded
 from agent.guides import GuideSearch, guide_tool
-from agent.history import messages_of, turns_of, user_texts
+from agent.history import Turn, messages_of, slots_set, turns_of, user_texts
 from agent.prose import clean_prose
 from agent.reader import READ_INTENTS, ModelReader
 from agent.reading import read
+from agent.reading.language import language_of
 from agent.reading.types import Reading
 from agent.secrets import without_secrets
 from agent.steps import is_question
+from agent.subject import on_subject
+from agent.timing import model_call_of
+from agent.writing.faults import slot_fault_text
 from agent.writing.notices import failure_text, notice_text
 from agent.writing.sources import sources_of
 from knowledge.catalog import Catalog, installed_catalog
+from knowledge.errors import InputError
+from knowledge.model_import import catalog_with
 from settings import Settings
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
@@ -56,6 +64,14 @@ _OVERFLOW = re.compile(
 _NOT_FOR_MODEL = frozenset({"injection", "out_of_scope", "empty"})
 Mode = Literal["agent", "reader", "none"]
 Agent = CompiledStateGraph[Any, Any, Any, Any]
+
+
+@dataclass(frozen=True)
+class _Agents:
+    """The built-in agent, and the one of the language model if there is one, over the same tools."""
+
+    builtin: Agent
+    model: Agent | None
 
 
 class Advisor:
@@ -71,21 +87,34 @@ class Advisor:
         deadline_s: float = 30.0,
         mode: Mode = "agent",
     ) -> None:
-        tools = build_tools(catalog, default_region)
-        if searcher is not None:
-            tools.append(guide_tool(searcher))
         self._catalog = catalog
         self._searcher = searcher
         self._deadline_s = deadline_s
-        builtin = BuiltinChatModel(catalog=catalog, has_guides=searcher is not None)
-        self._builtin = build_agent(builtin, tools)
-        self._agent = build_agent(model, tools) if model is not None else None
+        self._default_region = default_region
+        self._model = model
+        self._agents = self._agents_over(catalog)
         self._reader = ModelReader(model, catalog) if model is not None else None
         self._mode: Mode = mode if model is not None else "none"
         secret = getattr(model, "openai_api_key", None)
         self._key = secret.get_secret_value() if isinstance(secret, SecretStr) else ""
         self._model_name = str(getattr(model, "model_name", "model")) if model is not None else BUILTIN
         self._breaker = Breaker()
+
+    def _agents_over(self, catalog: Catalog) -> _Agents:
+        """The agents over some facts: the installed ones, or those with a model of the user's own."""
+        tools = build_tools(catalog, self._default_region)
+        if self._searcher is not None:
+            tools.append(guide_tool(self._searcher))
+        builtin = BuiltinChatModel(catalog=catalog, has_guides=self._searcher is not None)
+        return _Agents(
+            build_agent(builtin, tools), build_agent(self._model, tools) if self._model is not None else None
+        )
+
+    def _agents_for(self, reading: Reading) -> _Agents:
+        """A talk that brings its own model is answered over facts that hold it; nothing of it is kept."""
+        if not reading.own_models:
+            return self._agents
+        return self._agents_over(catalog_with(self._catalog, [own.model for own in reading.own_models]))
 
     def warm(self) -> None:
         """Loads what the first question would wait for: dictionary and embedder of the guide search."""
@@ -99,7 +128,7 @@ class Advisor:
 
     def use(self, mode: Mode) -> None:
         """Changes the way the language model is used, as a probe found it able."""
-        if self._agent is not None and mode != self._mode:
+        if self._model is not None and mode != self._mode:
             log.info("model %s is used as: %s", self._model_name, mode)
             self._mode = mode
 
@@ -110,24 +139,28 @@ class Advisor:
 
     async def ask(self, messages: Iterable[object]) -> AsyncIterator[Event]:
         """Events of one answer, the last of them `Answer` or `Failed`. `messages` is the whole talk (see
-        `history.turns_of`); nothing but cancellation is raised."""
+        `history.turns_of`); a user message may carry `slots`, and one that cannot be used ends in a `Failed`
+        with its fault. Nothing but cancellation is raised."""
         started = time.perf_counter()
         run = _Run(started)
+        turns: list[Turn] = []
         try:
             turns = turns_of(messages)
-            run.reading = read(user_texts(turns), self._catalog)
+            run.reading = read(user_texts(turns), self._catalog, slots_set(turns))
             if turns and turns[-1].cut:
                 yield run.notice("input_cut")
             talk = messages_of(turns)
             talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": run.reading})
-            async for event in self._answer(run, talk):
+            async for event in self._answer(run, talk, self._agents_for(run.reading)):
                 yield event
+        except InputError as error:
+            yield Failed(slot_fault_text(language_of(user_texts(turns)), error), "", error.payload())
         except Exception as error:
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference, exc_info=error)
             yield Failed(failure_text(run.language, reference), reference)
 
-    async def _answer(self, run: _Run, talk: list[AnyMessage]) -> AsyncIterator[Event]:
+    async def _answer(self, run: _Run, talk: list[AnyMessage], agents: _Agents) -> AsyncIterator[Event]:
         final: AIMessage | None = None
         name = BUILTIN
         if not self._wants_model(run):
@@ -141,16 +174,16 @@ class Advisor:
                 self._breaker.succeeded()
             except Exception as error:  # noqa: BLE001  # the built-in reading stands
                 yield self._fell_back(run, error)
-        elif self._agent is not None:
+        elif agents.model is not None:
             try:
-                async for event in run.ask_model(self._agent, talk, self._deadline_s):
+                async for event in run.ask_model(agents.model, talk, self._deadline_s):
                     yield event
                 final, name = run.checked_final(), self._model_name
                 self._breaker.succeeded()
             except Exception as error:  # noqa: BLE001  # every fault of a service ends in the built-in answer
                 yield self._fell_back(run, error)
         if final is None:
-            async for event in run.stream(self._builtin, talk):
+            async for event in run.stream(agents.builtin, talk):
                 yield event
             final = run.final
         if final is None:
@@ -175,6 +208,7 @@ class Advisor:
             code = "model_ungrounded"
             self._breaker.succeeded()
         elif isinstance(error, Unfit):
+            code = "model_unfit"
             self._breaker.succeeded()  # the service works; its model does not
         else:
             code = "model_timeout" if isinstance(error, TimeoutError) else code
@@ -205,7 +239,7 @@ class _Run:
     def __init__(self, started: float) -> None:
         self._started = started
         self._notices: list[Notice] = []
-        self._usage: dict[str, int] = {}
+        self._model_calls: list[ModelCall] = []
         self.restart()
 
     def restart(self) -> None:
@@ -219,7 +253,10 @@ class _Run:
         if self.final is None:
             raise EmptyAnswer("the run ended without an answer")
         titles = [source.title for source in sources_of(item.report for item in self._reports)]
-        return AIMessage(clean_prose(self.final.text, titles))
+        text = on_subject(clean_prose(without_secrets(self.final.text), titles))
+        if not text:
+            raise Unfit("no sentence of the answer is about the question's matter")
+        return AIMessage(text)
 
     @property
     def language(self) -> str:
@@ -234,7 +271,10 @@ class _Run:
         """Lets a reader complete the reading; the last message carries it to the built-in model."""
         if self.reading is None:
             raise RuntimeError("a run reads before it is completed")
-        self.reading = await reader.complete(self.reading, [item.text for item in talk if is_question(item)])
+        words = [item.text for item in talk if is_question(item)]
+        reply = await reader.ask(words)
+        self._model_calls.append(model_call_of(reply))
+        self.reading = reader.complete(self.reading, words, reply)
         talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": self.reading})
 
     async def ask_model(
@@ -274,7 +314,8 @@ class _Run:
 
     def _events(self, message: AnyMessage) -> list[Event]:
         if isinstance(message, AIMessage):
-            self._count(message)
+            if message.response_metadata.get("model_name") != BUILTIN:
+                self._model_calls.append(model_call_of(message))
             if not message.tool_calls:
                 self.final = message
             return [self._tool_started(call) for call in message.tool_calls]
@@ -299,12 +340,15 @@ class _Run:
             time.perf_counter() - begun,
         )
 
-    def _count(self, message: AIMessage) -> None:
-        usage = message.usage_metadata
-        if usage:
-            self._usage["model_calls"] = self._usage.get("model_calls", 0) + 1
-            for key in ("input_tokens", "output_tokens"):
-                self._usage[key] = self._usage.get(key, 0) + int(usage.get(key, 0))  # type: ignore[call-overload]
+    def _usage(self) -> dict[str, int]:
+        """The sums over the requests to the language model; empty without any."""
+        if not self._model_calls:
+            return {}
+        return {
+            "model_calls": len(self._model_calls),
+            "input_tokens": sum(call.input_tokens for call in self._model_calls),
+            "output_tokens": sum(call.output_tokens for call in self._model_calls),
+        }
 
     def answer(self, text: str, model: str) -> Answer:
         if self.reading is None:
@@ -321,7 +365,8 @@ class _Run:
             seconds=time.perf_counter() - self._started,
             model=model,
             notices=tuple(self._notices),
-            usage=dict(self._usage),
+            usage=self._usage(),
+            model_calls=tuple(self._model_calls),
         )
 
 

@@ -9,6 +9,7 @@ import copy
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from knowledge.catalog import Catalog
 from knowledge.config_fields import MAX_WIDTH, ConfigFields, whole
@@ -29,6 +30,16 @@ _GGUF_KINDS = {
     "deepseek2": "deepseek_v2",
     "gptoss": "gpt_oss",
 }
+# llama.cpp's numbers of file types (`general.file_type`), as far as the catalog has them.
+_GGUF_FILE_TYPES = {
+    0: "fp32", 1: "fp16", 2: "gguf-q4_0", 3: "gguf-q4_1", 7: "gguf-q8_0", 8: "gguf-q5_0", 9: "gguf-q5_1",
+    10: "gguf-q2_k", 11: "gguf-q3_k_s", 12: "gguf-q3_k_m", 13: "gguf-q3_k_l", 14: "gguf-q4_k_s",
+    15: "gguf-q4_k_m", 16: "gguf-q5_k_s", 17: "gguf-q5_k_m", 18: "gguf-q6_k", 19: "gguf-iq2_xxs",
+    20: "gguf-iq2_xs", 21: "gguf-q2_k_s", 22: "gguf-iq3_xs", 23: "gguf-iq3_xxs", 24: "gguf-iq1_s",
+    25: "gguf-iq4_nl", 26: "gguf-iq3_s", 27: "gguf-iq3_m", 28: "gguf-iq2_s", 29: "gguf-iq2_m",
+    30: "gguf-iq4_xs", 31: "gguf-iq1_m", 32: "bf16",
+}  # fmt: skip
+_FILE_FORMATS = frozenset(_GGUF_FILE_TYPES.values())
 _MIXER_KEYS = ("ssm_cfg", "mamba_d_state", "hybrid_override_pattern", "attn_layer_period", "state_size")
 _KNOWN = _PLAIN_FFN | frozenset(
     "llama mistral mixtral qwen2 qwen2_moe qwen3 qwen3_moe qwen3_next gemma gemma2 gemma3 gemma3_text phi3 "
@@ -77,6 +88,8 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
     total = _parameters(
         hidden, layers, vocab, heads, kv_heads, head_dim, ffn or 0, tied, latent, experts, kind.lower()
     )
+    file = _file_part(config)
+    total = file.get("parameters") or total
     model = Model(
         model_id=name,
         display_name=name,
@@ -96,7 +109,7 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
         sliding_layers=sliding or None,
         linear_layers=linear or None,
         max_position_embeddings=fields.optional("positions"),
-        native_dtype=_native(config, text),
+        native_dtype=str(file.get("format") or _native(config, text)),
         kv_bytes_per_token_bf16=per_token,
         kv_window_bytes_per_seq_bf16=window_bytes or None,
         linear_state_bytes_per_seq_fp32=state or None,
@@ -104,7 +117,7 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
         **latent,
         **experts,
     )
-    return ImportedModel(model, tuple(unknown))
+    return ImportedModel(model, tuple(unknown), file.get("tensor_bytes") or None)
 
 
 def catalog_with(base: Catalog, models: Sequence[Model]) -> Catalog:
@@ -130,6 +143,19 @@ def _parsed(data: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
     if not isinstance(config, dict):
         raise InputError("config.json", type(config).__name__, "a JSON object")
     return config
+
+
+def _file_part(config: Mapping[str, object]) -> dict[str, Any]:
+    """What the head of a model file states of its tensors, beside the layout: bytes, parameters, format."""
+    part = config.get("_file")
+    if not isinstance(part, dict):
+        return {}
+    found: dict[str, Any] = {
+        key: whole(f"_file.{key}", part[key], 10**16)
+        for key in ("tensor_bytes", "parameters")
+        if part.get(key)
+    }
+    return {**found, "format": str(part.get("format", "")) if part.get("format") in _FILE_FORMATS else ""}
 
 
 def _decoder_part(config: Mapping[str, object]) -> Mapping[str, object]:
@@ -313,11 +339,17 @@ def _native(config: Mapping[str, object], text: Mapping[str, object]) -> str:
 
 def model_from_gguf(data: bytes, name: str) -> ImportedModel:
     """The model of a GGUF file's head: layout from its metadata, size from its tensor list."""
+    return model_from_config(config_of_gguf(data), name)
+
+
+def config_of_gguf(data: bytes) -> dict[str, object]:
+    """The head of a GGUF file in the words of a config.json; what its tensors are stands under `_file`."""
     weights = gguf_header(data)
     kind = str(weights.metadata.get("general.architecture", ""))
     if not kind:
         raise InputError("gguf", "no general.architecture", "a GGUF model file")
     values = {key.removeprefix(f"{kind}."): value for key, value in weights.metadata.items()}
+    written = weights.metadata.get("general.file_type")
     config = {
         "model_type": _GGUF_KINDS.get(kind, kind),
         "hidden_size": values.get("embedding_length"),
@@ -333,12 +365,15 @@ def model_from_gguf(data: bytes, name: str) -> ImportedModel:
         "moe_intermediate_size": values.get("expert_feed_forward_length"),
         "n_shared_experts": values.get("expert_shared_count"),
         "first_k_dense_replace": values.get("leading_dense_block_count"),
+        "general.name": weights.metadata.get("general.name"),
+        "_file": {
+            "tensor_bytes": weights.tensor_bytes,
+            "parameters": weights.parameters,
+            "format": _GGUF_FILE_TYPES.get(written if isinstance(written, int) else -1, ""),
+        },
         **_gguf_latent(values),
     }
-    found = model_from_config({key: value for key, value in config.items() if value is not None}, name)
-    parameters = weights.parameters or 0
-    model = found.model.model_copy(update={"params_total_b": round(parameters / 1e9, 6)})
-    return ImportedModel(model, found.unknown, weights.tensor_bytes)
+    return {key: value for key, value in config.items() if value is not None}
 
 
 def _gguf_latent(values: Mapping[str, object]) -> dict[str, object]:

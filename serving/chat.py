@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import Answer, Event, Failed
+from knowledge.errors import InputError
 from serving.access.caller import Caller
 from serving.desk import Desk
 from serving.problems import Refused, refusals
@@ -34,6 +35,15 @@ _EXAMPLES: dict[str, Any] = {
             {"role": "user", "content": "and with int4?"},
         ]
     },
+    "An assumption corrected": {
+        "messages": [
+            {
+                "role": "user",
+                "content": "Qwen2.5-14B inference, 8k context, 4 users",
+                "slots": {"concurrency": 20, "gpu_wanted": ["L20"]},
+            }
+        ]
+    },
 }
 _STREAM_EXAMPLE = (
     'event: tool_started\ndata: {"call_id": "1", "name": "recommend_instance", "arguments": {}}\n\n'
@@ -49,6 +59,13 @@ class ChatMessage(BaseModel):
 
     role: Literal["user", "assistant"]
     content: str = Field(max_length=400_000)
+    slots: dict[str, Any] | None = Field(
+        default=None,
+        max_length=40,
+        description="fields of the request that the user set by hand beside these words, by name as in "
+        "`reading.request` (text as people write it is read; null puts one back to what is assumed). A user "
+        "message without words sets them for the question before it",
+    )
 
 
 class ChatRequest(BaseModel):
@@ -117,6 +134,9 @@ async def end_of(events: AsyncIterator[Event]) -> Answer:
     async for event in events:
         if isinstance(event, Answer):
             return event
+        if isinstance(event, Failed) and event.fault is not None:
+            fault = event.fault
+            raise InputError(fault["field"], fault["given"], fault["allowed"], fault["suggestions"])
         if isinstance(event, Failed):
             raise Refused(500, "No answer could be made", event.text)
     raise RuntimeError("a run ends with an answer or a failure")

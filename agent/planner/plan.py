@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from agent.planner import calculations, facts, launch, sizing
+from agent.planner import calculations, facts, launch, other_speed, sizing
+from agent.planner.asked import parallel_sizes
 from agent.planner.guides import guide_call
+from agent.planner.logs import log_comparison, log_is_sound
 from agent.premises import claim_ids
 from agent.reading.types import Intent, Reading
 from agent.steps import Call, Case, Findings
@@ -14,11 +16,11 @@ from knowledge.catalog import Catalog
 Planner = Callable[[Case], list[Call]]
 
 _PLANNERS: dict[Intent, Planner] = {
-    "size": sizing.size,
+    "size": other_speed.size,
     "vague": sizing.vague,
     "memory": calculations.memory,
-    "speed": calculations.speed,
-    "cost": calculations.cost,
+    "speed": other_speed.speed,
+    "cost": other_speed.cost,
     "buying": facts.buying,
     "compare": facts.compare,
     "lookup": facts.lookup,
@@ -45,19 +47,22 @@ _LIMIT = 16  # calls of one run; a question that names twenty things is answered
 
 def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = True) -> list[Call]:
     """The next calls for a question, or none when the answer can be written. Deterministic."""
-    if reading.intent in _SILENT or len(done) >= _LIMIT:
+    if reading.intent in _SILENT or reading.unreadable or len(done) >= _LIMIT:
         return []
     case = Case(reading, done, catalog)
     calls = launch.kit(case) if launch.wants_kit(reading) else _PLANNERS[reading.intent](case)
     if not done:
         if not calls and reading.intent != "injection":
             calls = facts.known(case)
-        calls = [*_shared(reading), *calls]
+        calls = [*_shared(reading), *log_comparison(reading), *calls, *parallel_sizes(case)]
+        if reading.intent in ("compare", "cost", "lookup", "claim", "howto"):
+            calls += sizing.hpc_cards(case)
         if reading.clarify in ASKED_WITH_SIZES:
             calls += sizing.usual_cases(case)
         for intent in further_intents(reading):
             calls += _further(reading.intent, intent)(case)
-    calls = [call for call in calls if has_guides or call.name != "search_guides"]
+    guided = has_guides and not log_is_sound(reading)
+    calls = [call for call in calls if guided or call.name != "search_guides"]
     return list(_fresh(calls, done))[: _LIMIT - len(done)]
 
 

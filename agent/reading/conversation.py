@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from agent.reading.decide import choose_intent, continues, guide_query, what_to_ask
+from agent.reading.given import given_slots
 from agent.reading.intents import special_intent
 from agent.reading.language import language_of
+from agent.reading.markup import without_markup
+from agent.reading.own_models import own_model
 from agent.reading.phrases import tags
 from agent.reading.state import State
 from agent.reading.turn import Turn, read_turn
-from agent.reading.types import Clarify, Intent, Reading
+from agent.reading.types import Clarify, Intent, OwnModel, Reading, Unreadable
 from agent.reading.words import MAX_CHARS
 from knowledge.catalog import Catalog
+from knowledge.model_import import catalog_with
 
 _MAX_TURNS = 40
 _READ = 200_000  # characters of a turn
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
+# What is answered with a question back or a guide while no model is known.
+_OPEN: tuple[Intent, ...] = ("vague", "howto", "troubleshoot", "claim", "out_of_scope", "lookup")
 _MACHINES = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|machines|instances|servers)")
 _BEFORE_TYPE = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|个|x|\*)?\s*$")
 _AFTER_TYPE = re.compile(r"\s*(?:x|\*)?\s*(\d{1,4})\s*(?:台|x)")
 
 
-def read(turns: Sequence[str], catalog: Catalog) -> Reading:
+def read(turns: Sequence[str], catalog: Catalog, given: Sequence[Mapping[str, object]] = ()) -> Reading:
     """The conversation as read after its last user turn, the question.
 
-    Never raises for any text; the same turns always give the same reading. The last 40 turns are read, of
-    each the first 4,000 characters of prose and 200,000 of pasted material.
+    `given` holds for each turn the slots that the user set by hand beside it; they count more than its words
+    and hold until a later turn says otherwise. No text raises anything; a slot that cannot be used raises
+    `InputError`. The same turns always give the same reading. The last 40 turns are read, of each the first
+    4,000 characters of prose and 200,000 of pasted material.
     """
     texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
+    by_hand = [*given, *({} for _ in turns[len(given) :])][-_MAX_TURNS:] or [{}]
+    own_models: list[OwnModel] = []
     state = State()
     asked: set[Clarify] = set()
     clarify: Clarify = ""
     for index, text in enumerate(texts):
+        own = own_model(text)
+        if isinstance(own, OwnModel):
+            own_models.append(own)
+            catalog = catalog_with(catalog, [own.model])
         turn = read_turn(text, catalog)
         special = special_intent(turn.words.plain, turn.seen)
         follow_up = index > 0 and special != "reset" and continues(turn, state, special)
@@ -43,17 +57,26 @@ def read(turns: Sequence[str], catalog: Catalog) -> Reading:
         state.unusable = ()
         if special not in ("reset", "empty", "greeting"):
             changed = state.apply(turn, index, catalog)
+            if isinstance(own, OwnModel):
+                state.take_own_model(own.model, index)
+            slots = given_slots(by_hand[index], catalog)
+            state.set_by_hand(slots, index, catalog)
+            changed = tuple(dict.fromkeys((*changed, *slots)))
         intent, others = _intent(turn, state, special, follow_up)
-        clarify = what_to_ask(intent, state)
+        if own or by_hand[index]:
+            intent, others = _with_model(intent, others, state)
+        clarify = "" if own else what_to_ask(intent, state)
         clarify = "" if clarify in asked else clarify
         asked.add(clarify)
-    return _reading(texts, turn, state, intent, others, clarify, follow_up, changed)
+    reading = _reading(texts, turn, state, intent, others, clarify, follow_up, changed)
+    unreadable = own if isinstance(own, Unreadable) else None
+    return reading.model_copy(update={"own_models": tuple(own_models), "unreadable": unreadable})
 
 
 def _clean(turn: str) -> str:
     """Text that every encoder takes: lone surrogates and control characters become blanks."""
     text = str(turn)[:_READ].encode("utf-8", "replace").decode("utf-8")
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", text)
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", without_markup(text))
 
 
 def _intent(
@@ -67,6 +90,21 @@ def _intent(
     if intent not in _OUTSIDE:
         state.intent = intent
     return intent, others
+
+
+def _with_model(
+    intent: Intent, others: tuple[Intent, ...], state: State
+) -> tuple[Intent, tuple[Intent, ...]]:
+    """What a question without words of its own wants once a model is given beside it: its memory."""
+    if not state.knows("model", "params_b") or (intent not in _OPEN and "size" not in others):
+        return intent, others
+    main: Intent = (
+        "size"
+        if "size" in others or state.knows("concurrency", "users", "budget", "context_tokens")
+        else "memory"
+    )
+    state.intent = main
+    return main, tuple(item for item in others if item not in (main, *_OPEN))
 
 
 def _reading(

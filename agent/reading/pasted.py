@@ -10,7 +10,7 @@ from typing import Literal
 Kind = Literal["", "log", "config", "nvidia_smi", "code"]
 
 _READ = 200_000  # characters of a turn that are looked at
-_KEPT = 20_000  # characters of pasted material that are kept
+_KEPT = 30_000  # characters of pasted material that are kept
 _MANY_LINES = 12  # from here on lines with an error among them are a log, in whatever form
 _ENDLESS = 400  # characters of a line that nobody types
 _SMI = re.compile(
@@ -22,12 +22,14 @@ _SMI_CARD = re.compile(r"^\|\s{1,4}\d{1,2}\s{1,4}(\S[^|\n]{1,40}?)\s+(?:On|Off|N
 _CONFIG = re.compile(
     r'"(?:hidden_size|num_hidden_layers|num_attention_heads|model_type|architectures|n_layer)"\s*:'
 )
+_CONFIG_KEYS = 2  # of them: one alone also stands in questions about a config
 _FENCE = re.compile(r"```[a-z]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
     r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical|fatal)\b"
     r"|traceback"
     r'|file ".{1,200}", line \d+|at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]'
-    r"|[eiw]\d{4} |nccl|cuda error|raise |return |self\.|\d+: )"
+    r"|(?:llama_|llm_load|ggml_|load_tensors|print_info|build: \d|common_init|main: |system_info)"
+    r"|(?:torch\.)?(?:cuda\.)?outofmemoryerror|[eiw]\d{4} |nccl|cuda error|raise |return |self\.|\d+: )"
 )
 _CODE_LINE = re.compile(
     r"\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|from |run |\$ "
@@ -41,6 +43,13 @@ _ERROR = re.compile(
 )
 # A line that ends a traceback says more than a warning on the way to it.
 _TELLING = re.compile(r"[\w.]{1,60}(?:error|exception)\b|.{0,160}(?:out of memory|cuda error|xid|nccl)")
+# PyTorch's out-of-memory sentence, old and new form, over the lines that a terminal wraps it into.
+_MEMORY_SENTENCE = re.compile(
+    r"(?:[\w.]{0,60}error:\s*)?(?:(?:cuda|hip)\s)?out of memory\.\s+tried to allocate\s+[\d.]{1,12}\s+"
+    r"[kmg]i?b.{0,900}(?:memory management\s+\(\S{1,200}\)|pytorch but unallocated\.?|in total by pytorch\)?"
+    r"|avoid fragmentation\.?|is free\.?|MiB free[;)]|total capacity[^\n;]{0,60})",
+    re.IGNORECASE | re.DOTALL,
+)
 _STAMPS = re.compile(
     r"\s*(?:(?:\[?\d{4}-\d\d-\d\d[t ]\d\d:\d\d:\d\d[.,\d]*z?\]?|\[?\d\d:\d\d:\d\d[.,\d]*\]?"
     r"|\(?(?:info|warning|error|critical)\b:?|\[[\w.:/ -]{1,40}\]|[ei]\d{4}|\(\w+ pid=\d+\)|\d\d-\d\d)[\s:"
@@ -60,12 +69,14 @@ class Pasted:
 
 def split_pasted(turn: str) -> Pasted:
     """Splits a turn. A question that quotes one line of an error stays prose."""
-    if "\n" not in turn and len(turn) < _ENDLESS:
-        return Pasted(turn)
     turn = turn[:_READ]
     low = turn[:_KEPT].lower()
-    if _CONFIG.search(low) and "{" in turn:
+    if "{" in turn and len(set(_CONFIG.findall(low))) >= _CONFIG_KEYS:
         return _config(turn)
+    if "\n" not in turn and len(turn) < _ENDLESS and not _MEMORY_SENTENCE.search(turn):
+        return Pasted(turn)
+    if sentence := _MEMORY_SENTENCE.search(turn):
+        return _fault(turn, sentence)
     lines = turn.splitlines()
     fenced = _FENCE.search(turn)
     smi = bool(_SMI.search(low))
@@ -89,7 +100,20 @@ def cards_of(pasted: Pasted) -> str:
 def _config(turn: str) -> Pasted:
     start, end = turn.index("{"), turn.rfind("}") + 1
     end = end if end > start else len(turn)
-    return Pasted(f"{turn[:start]} {turn[end:]}", "config", turn[start:end][:_KEPT])
+    prose = f"{turn[:start]} {turn[end:]}".replace("```json", " ").replace("```", " ")
+    return Pasted(prose, "config", turn[start:end])
+
+
+def _fault(turn: str, sentence: re.Match[str]) -> Pasted:
+    """A turn around PyTorch's out-of-memory sentence; what stands before it in the trace belongs to it."""
+    lines = turn[: sentence.start()].splitlines()
+    marks = [_is_material(line, smi=False) for line in lines]
+    own, traced = _apart(lines, marks) if any(marks) else (lines, [])
+    material = "\n".join([*traced, sentence[0]])
+    prose = "\n".join([*own, turn[sentence.end() :]])
+    return Pasted(
+        prose.strip(), "log", material[-_KEPT:], error_lines([*traced, " ".join(sentence[0].split())])
+    )
 
 
 def _is_material(line: str, smi: bool) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from agent.reading.given import Given, budget_text, given_mentions
 from agent.reading.models import name_index
 from agent.reading.money import as_budget
 from agent.reading.turn import TRAINING, Turn, is_job
@@ -12,6 +13,7 @@ from agent.reading.types import Intent, Mention, Slot
 from agent.reading.words import Found
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
+from knowledge.rows import Model
 from tools.contracts.base import parse_request
 from tools.contracts.sizing import Budget, SizingRequest
 
@@ -20,6 +22,10 @@ OF_MODEL = frozenset({"model", "params_b"})
 _GROUPS = {
     "phantom_instance": "instance", "family": "instance", "phantom_family": "instance",
     "unsized_model": "model", "unknown_model": "model", "unknown_gpu": "gpu",
+}  # fmt: skip
+_SLOT_NAMES = {
+    "model": "model", "params_b": "model", "gpu_wanted": "gpu", "regions": "region", "precision": "precision",
+    "instance_wanted": "instance",
 }  # fmt: skip
 # What the words for serving mean once the work is known to be training.
 _IN_TRAINING = {"context_tokens": "sequence_length", "batch": "micro_batch"}
@@ -78,6 +84,32 @@ class State:
         self._leave_out(index)
         changed = [name for name, slot in self.slots.items() if before.get(name) != slot.value]
         return (*changed, *(name for name in before if name not in self.slots))
+
+    def take_own_model(self, model: Model, index: int) -> None:
+        """The model of a config.json is what the turn speaks of, whatever names stand in the file."""
+        for name in OF_MODEL:
+            self.slots.pop(name, None)
+        kept = [item for item in self.mentions if _GROUPS.get(item.kind, item.kind) != "model"]
+        self.mentions = [Mention(kind="model", text=model.model_id, name=model.model_id), *kept]
+        self.slots["model"] = Slot(value=model.model_id, confidence=0.95, turn=index, text="config.json")
+
+    def set_by_hand(self, given: Given, index: int, catalog: Catalog) -> None:
+        """Puts slots that the user set beside a turn in place of what its words say; None empties a slot.
+        Names follow, so that plans speak of what was set."""
+        for name, value in given.items():
+            self.slots.pop(name, None)
+            for other in OF_MODEL if name in OF_MODEL else ():
+                self.slots.pop(other, None)
+            group = _SLOT_NAMES.get(name)
+            if group:
+                kept = [item for item in self.mentions if _GROUPS.get(item.kind, item.kind) != group]
+                self.mentions = [*given_mentions(name, value, catalog), *kept]
+            if name == "budget":
+                self.budget = value if isinstance(value, Budget) else None
+            if value is not None:
+                shown = budget_text(value) if isinstance(value, Budget) else value
+                shown = float(shown) if isinstance(shown, Decimal) else shown
+                self.slots[name] = Slot(value=shown, confidence=1.0, turn=index, by_hand=True)
 
     def _models(self, turn: Turn, index: int, catalog: Catalog) -> None:
         model, params = turn.found.get("model"), turn.found.get("params_b")
@@ -162,8 +194,7 @@ class State:
         else:
             return
         self.budget = budget
-        value = f"{budget.amount} {budget.currency} per {budget.period}"
-        self.slots["budget"] = Slot(value=value, confidence=sure, turn=index, text=text)
+        self.slots["budget"] = Slot(value=budget_text(budget), confidence=sure, turn=index, text=text)
 
     def _names(self, turn: Turn) -> None:
         """Names of a kind replace the earlier ones of that kind: "and on an L20?"."""

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from knowledge.rows import Model
 from tools.contracts.sizing import SizingRequest
 
 Language = Literal["en", "zh"]
@@ -61,6 +62,28 @@ class Slot(BaseModel):
     confidence: float = Field(ge=0, le=1)
     turn: int
     text: str = ""  # the words it was read from
+    by_hand: bool = False  # set by the user beside the words; the words of a later turn may change it
+
+
+class OwnModel(BaseModel):
+    """A model of the user's own, read from a pasted config.json or an uploaded file. `unknown` names what the
+    reader could not place: the figures then bound the truth from above."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: Model
+    unknown: tuple[str, ...] = ()
+    weight_bytes: int | None = None  # of all tensors, where a file's header states it
+
+
+class Unreadable(BaseModel):
+    """Why a pasted config.json cannot be used: the key, its value, what is allowed."""
+
+    model_config = ConfigDict(frozen=True)
+
+    field: str
+    given: str | int | float | bool | None
+    allowed: str
 
 
 class Reading(BaseModel):
@@ -79,6 +102,8 @@ class Reading(BaseModel):
     claims: tuple[str, ...] = ()  # claim ids of `knowledge/data/claims.csv` and built-in premise codes
     pasted: Literal["", "log", "config", "nvidia_smi", "code"] = ""
     pasted_text: str = ""
+    own_models: tuple[OwnModel, ...] = ()  # of the whole conversation, the latest last
+    unreadable: Unreadable | None = None  # of the last turn
     follow_up: bool = False
     changed: tuple[str, ...] = ()  # slots that the last turn changed
     hours: float | None = None  # of a job or a month, as said
@@ -92,6 +117,7 @@ class Reading(BaseModel):
     items_per_day: float | None = None  # batch volume of `item`s
     item: Literal["", "image", "clip", "page", "audio_hour", "document"] = ""
     items_per_second: float | None = None  # images, clips or pages that come in
+    items_total: float | None = None  # `item`s of one job
     window_hours: float | None = None  # of the day, for batch work
     data_gb: float | None = None  # data to store or to move, in 1e9 bytes
     link_mbps: float | None = None  # of the line it goes over, in 1e6 bits/s

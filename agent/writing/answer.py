@@ -17,6 +17,7 @@ from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, field_name, remark_text, slot_text
 from agent.writing.memory_answer import method_word
 from agent.writing.names import phantom_sections
+from agent.writing.own_model import own_model_line, unreadable_section
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import left_out_line, small_answer
 from agent.writing.sources import sources_of, sources_section
@@ -87,6 +88,8 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
     w = Words(reading.language)
     if reading.intent in _SILENT:
         return small_answer(w, reading)
+    if reading.unreadable:
+        return unreadable_section(w, reading)
     corrections = _corrections(w, reading, findings, catalog)
     if reading.intent == "injection":
         corrections.insert(0, small_answer(w, reading))
@@ -100,6 +103,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
         _strangers(w, reading),
         *corrections,
         lead_section(w, rows),
+        "" if reading.follow_up else own_model_line(w, reading),
         *body,
         expert_section(w, rows),
         _kept(w, reading),

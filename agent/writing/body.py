@@ -6,16 +6,24 @@ import re
 from collections.abc import Callable
 
 from agent.guides import GuidesFound
+from agent.planner.money import prices_traffic
 from agent.planner.plan import ASKED_WITH_SIZES, further_intents
+from agent.reading.asks import asks
 from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections, price_ratio_line
 from agent.writing.cost import cost_sections, quote_lines, year_line
+from agent.writing.cost_details import stock_sections
+from agent.writing.cost_headline import training_cost_line
 from agent.writing.data_sizes import byte_sections
+from agent.writing.glossary import entries
 from agent.writing.guides import guide_sections, short_answer
+from agent.writing.hpc import fp64_sections
 from agent.writing.launch import launch_sections
+from agent.writing.log_comparison import log_sections
+from agent.writing.memory import memory_line
 from agent.writing.memory_answer import (
     companion_line,
     companions,
@@ -24,12 +32,16 @@ from agent.writing.memory_answer import (
     memory_sections,
     other_size_lines,
 )
+from agent.writing.opening import opening_sections
+from agent.writing.other_speed import other_speed_sections
 from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.small import declined
 from agent.writing.speed_answer import bound_line, speed_sections
-from agent.writing.vague import symptom_question, vague_sections, which_model
+from agent.writing.vague import question_back, symptom_question, vague_sections, which_model
+from agent.writing.value import value_line
 from agent.writing.verdict import card_memory_lines, unsold_lines, verdict_section
 from agent.writing.words import Words, bullets
+from tools.contracts.compare import CompareLogReport
 from tools.contracts.cost import CostReport
 from tools.contracts.launch import LaunchKit
 from tools.contracts.lookup import (
@@ -43,6 +55,8 @@ from tools.contracts.lookup import (
     PrecisionReport,
 )
 from tools.contracts.memory import MemoryReport
+from tools.contracts.other import OtherMemoryReport
+from tools.contracts.other_speed import OtherSpeedReport
 from tools.contracts.sizing import Recommendation
 from tools.contracts.throughput import ThroughputReport
 from tools.cost.extras import cny_per_usd
@@ -65,13 +79,30 @@ def body_sections(w: Words, case: Case) -> list[str]:
     kit = case.done.first(LaunchKit)
     if kit is not None:
         return [*_chosen(w, case), *launch_sections(w, kit)]
-    loads = [capacity_section(w, case.reading), compute_budget_section(w, case.reading, case.catalog)]
-    sections = [*_asked_back(w, case), *filter(None, loads), *byte_sections(w, case)]
-    for intent in (case.reading.intent, *further_intents(case.reading)):
+    compared = case.done.first(CompareLogReport)
+    logged = log_sections(w, compared) if compared is not None else []
+    loads = [capacity_section(w, case.reading, case.done.first(OtherSpeedReport) is not None), compute_budget_section(w, case.reading, case.catalog)]
+    asked_back = [] if logged else _asked_back(w, case)
+    sections = [
+        *logged,
+        *asked_back,
+        *opening_sections(w, case),
+        *filter(None, loads),
+        *([] if prices_traffic(case.reading) else byte_sections(w, case)),
+        *fp64_sections(w, case),
+    ]
+    for intent in _in_order(case):
         for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
                 sections.append(section)
     return sections or _facts(w, case) or _guide(w, case)
+
+
+def _in_order(case: Case) -> tuple[Intent, ...]:
+    """The intents in the order of the answer: a price that was asked stands before the guide on paying."""
+    main, further = case.reading.intent, further_intents(case.reading)
+    priced = main in _TOLD_BY_GUIDE and "cost" in further and case.done.first(CostReport) is not None
+    return ("cost", main, *(item for item in further if item != "cost")) if priced else (main, *further)
 
 
 def _chosen(w: Words, case: Case) -> list[str]:
@@ -94,13 +125,17 @@ def _size(w: Words, case: Case) -> list[str]:
     found = case.done.first(Recommendation)
     if found is None:
         return memory_sections(w, case.done)
-    named = memory_sections(w, case.done, brief=True)
+    named = memory_sections(w, case.done, brief=True, count_asked=asks(case.reading, "least_cards"))
     others = companions(case.done)
     best = found.options[0].memory if found.options else None
     beside = [companion_line(w, best, others)] if best is not None and others and not named else []
     speed = found.options[0].speed if found.options else None
     late = [latency_section(w, case.reading, speed)] if isinstance(speed, ThroughputReport) else []
+    late += _other_speed(w, case)
     other = [*instead_sections(w, case.done), other_size_lines(w, case.done)]
+    if not found.options and named and instead_sections(w, case.done):
+        # The verdict says that the cards named cannot; the answer goes on with what can.
+        return [*named, *late, *beside, *other, *_guide_note(case)]
     head, *rest = recommendation_sections(w, found, case.done)
     serves = [line] if (line := largest_models_line(w, case.done)) else []
     return [*named, head, *serves, *rest, *late, *beside, *other, *_guide_note(case)]
@@ -110,21 +145,37 @@ def _memory(w: Words, case: Case) -> list[str]:
     rent = case.reading.intent in ("memory", "speed") and "size" not in further_intents(case.reading)
     other = [other_size_lines(w, case.done), *(instead_sections(w, case.done) if rent else [])]
     kv_asked = bool(_KV_CACHE.search(case.reading.question))
-    told = memory_sections(w, case.done, rent=rent, kv_asked=kv_asked)
+    counted = asks(case.reading, "least_cards")
+    told = memory_sections(w, case.done, rent=rent, kv_asked=kv_asked, count_asked=counted)
     return [*told, *other, *_guide_note(case)]
 
 
 def _speed(w: Words, case: Case) -> list[str]:
+    others = _other_speed(w, case)
+    if others:
+        line = memory_line(w, case.done.first(OtherMemoryReport))
+        return [*others, *([line] if line else []), *_guide_note(case)]
     speeds = speed_sections(w, case.done)
     if not speeds:
         return _size(w, case)
     report = case.done.first(ThroughputReport)
     latency = [latency_section(w, case.reading, report)] if report is not None else []
-    return [*latency, *speeds, bound_line(w, case), other_size_lines(w, case.done), *_guide_note(case)]
+    first = training_cost_line(w, case.done)
+    return [
+        *first, *latency, *speeds, bound_line(w, case), other_size_lines(w, case.done), *_guide_note(case)
+    ]  # fmt: skip
+
+
+def _other_speed(w: Words, case: Case) -> list[str]:
+    return other_speed_sections(w, case.done, case.reading.items_per_day, case.reading.window_hours)
 
 
 def _cost(w: Words, case: Case) -> list[str]:
-    costs = case.done.all(CostReport)
+    if case.done.first(OtherSpeedReport) is not None:
+        return _speed(w, case)
+    costs = [
+        report for report in case.done.all(CostReport) if report not in case.done.all(CostReport, "fp64")
+    ]
     if not costs:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
@@ -152,10 +203,11 @@ def _compare(w: Words, case: Case) -> list[str]:
     quotes = [*quote_lines(w, priced), ratio]
     speeds = case.done.all(ThroughputReport)
     compared = comparison_sections(w, report, speeds, case.reading.topics)
+    value = value_line(w, case, report) if report.kind == "gpu" else ""
     on_cards = card_memory_lines(w, case)
     retired = unsold_lines(w, case, report) if report.kind == "gpu" else []
     beside = [bullets([*on_cards, *retired])] if on_cards or retired else []
-    return [*compared, verdict_section(w, case, report), *beside, *quotes, *_guide_note(case)]
+    return [value, *compared, verdict_section(w, case, report), *beside, *quotes, *_guide_note(case)]
 
 
 def _region(w: Words, case: Case) -> list[str]:
@@ -171,7 +223,8 @@ def _region(w: Words, case: Case) -> list[str]:
         *case.done.all(FamilyReport),
     ]
     places = [facts.regions_line(w, row.regions) for row in rows if row.regions]
-    return [*costs, bullets(places) if places else stock, *_guide(w, case)]
+    shelf = stock_sections(w, reports) if "stock" in case.reading.topics else []
+    return [*shelf, *costs, bullets(places) if places else stock, *_guide(w, case)]
 
 
 def _interconnect(w: Words, case: Case) -> list[str]:
@@ -278,8 +331,13 @@ def _guide(w: Words, case: Case) -> list[str]:
     if found is None:
         return []
     sections = guide_sections(w, found)
-    if sections or case.reading.intent not in ("troubleshoot", "howto"):
+    told = case.done.first(CompareLogReport)
+    if told is not None and told.cause not in entries("log_causes"):
+        return []  # nothing failed: a guide on faults would mislead
+    if sections or told is not None or case.reading.intent not in ("troubleshoot", "howto"):
         return sections
+    if case.reading.intent == "howto" and not case.reading.pasted:  # a wish in few words rather than a fault
+        return [question_back(w, case.reading)]
     return [
         w(
             "**I have no guide for this.** Send the exact error text, the output of `nvidia-smi`, the "

@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.reading.types import Language
 from agent.writing.glossary import field_name
-from agent.writing.words import Words, quoted
+from agent.writing.words import Words, quoted, short_model
+from knowledge.errors import InputError
 from tools.langchain_tools import Fault
+
+
+def slot_fault_text(language: Language, error: InputError) -> str:
+    """A slot that was set by hand and cannot be used: which, what is allowed, what is near."""
+    w = Words(language)
+    what, given = field_name(w, error.field), quoted(str(error.given))
+    text = w(
+        f"**{what}: “{given}” cannot be used.** Expected: {error.allowed}.",
+        f"**{what}：“{given}”无法使用。** 要求：{error.allowed}。",
+    )
+    if error.suggestions:
+        near = w.listed(short_model(name) for name in error.suggestions[:5])
+        text += w(f" Did you mean {near}?", f"是不是指 {near}？")
+    return text
 
 
 def fault_section(w: Words, faults: Sequence[Fault], failed: bool = False) -> str:

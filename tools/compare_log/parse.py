@@ -11,7 +11,7 @@ from tools.contracts.compare import LogKind
 
 Value = float | int | str
 
-_NUMBER = r"(-?[\d.,]*\d)"
+_NUMBER = r"(-?[\d.,]{0,20}\d)"  # bounded: a log may hold a line of nothing but digits
 
 _CACHE_NEEDED = (
     rf"{_NUMBER} GiB KV cache is needed, which is larger than the available KV cache memory \({_NUMBER} GiB\)"
@@ -20,6 +20,8 @@ _NO_CACHE = (
     r"No available memory for the cache blocks"
     r"|larger than the maximum number of tokens that can be stored in KV cache"
 )
+_SMI_ROW = r"(\d{1,8})\s{0,4}MiB\s{0,4}/\s{0,4}(\d{1,8})\s{0,4}MiB"
+_LONGEST_LINE = 12_000  # characters; vLLM prints its whole configuration in one line of some thousand
 
 
 @dataclass(slots=True)
@@ -36,6 +38,7 @@ class ParsedLog:
 
 def parse_log(text: str) -> ParsedLog:
     """The figures of a log; its kind is told by its own words. Raises `InputError` where nothing is known."""
+    text = "\n".join(line[:_LONGEST_LINE] for line in text.splitlines())
     if re.search(r"llm_load_|llama_model_loader|load_tensors:|llama_kv_cache|llama_new_context|ggml_", text):
         parsed = _read(text, ParsedLog("llama.cpp", "llama.cpp"), _LLAMA_PARTS, _LLAMA_FLAGS)
     elif re.search(r"Load weight end|mem_fraction_static|max_total_num_tokens|\bsglang\b", text, re.I):
@@ -44,7 +47,7 @@ def parse_log(text: str) -> ParsedLog:
         parsed = _read(text, ParsedLog("vllm", "vllm"), _VLLM_PARTS, _VLLM_FLAGS)
     elif re.search(r"out of memory|OutOfMemoryError", text, re.I):
         parsed = ParsedLog("out_of_memory")
-    elif re.search(r"NVIDIA-SMI|MiB\s*/\s*\d+\s*MiB", text):
+    elif re.search(r"NVIDIA-SMI|MiB\s{0,4}/\s{0,4}\d{1,8}\s{0,4}MiB", text):
         parsed = ParsedLog("nvidia_smi")
     else:
         raise InputError("text", text[:80], "a log of vLLM, SGLang or llama.cpp, an OOM trace or nvidia-smi")
@@ -86,9 +89,9 @@ _VLLM_PARTS: tuple[Rule, ...] = (
     ("kv_pool", rf"reserved for KV Cache is\s*{_NUMBER}\s*Gi?B", _gib),
     ("kv_pool", rf"Available KV cache memory:\s*{_NUMBER}\s*Gi?B", _gib),
     ("kv_tokens", rf"GPU KV cache size:\s*{_NUMBER}\s*tokens", _gib),
-    ("graphs", rf"Graph capturing finished in .*?took\s*{_NUMBER}\s*Gi?B", _gib),
+    ("graphs", rf"Graph capturing finished in .{{0,60}}?took\s*{_NUMBER}\s*Gi?B", _gib),
     ("usable", rf"total_gpu_memory \(\s*{_NUMBER}\s*Gi?B\)", _gib),
-    ("usable", rf"Free memory on device.*?\(\s*[\d.]+/{_NUMBER}\s*GiB\)", _gib),
+    ("usable", rf"Free memory on device.{{0,40}}?\(\s*[\d.]{{1,12}}/{_NUMBER}\s*GiB\)", _gib),
     ("blocks", rf"# (?:GPU|cuda) blocks:\s*{_NUMBER}", _gib),
 )
 _VLLM_FLAGS: tuple[Rule, ...] = (
@@ -111,13 +114,13 @@ _VLLM_FLAGS: tuple[Rule, ...] = (
     ("block_size", r"block_size['\"]?[=:]\s*(\d+)", _whole),
 )
 _SGLANG_PARTS: tuple[Rule, ...] = (
-    ("weights", rf"Load weight end\..*?mem usage={_NUMBER}\s*GB", _gib),
+    ("weights", rf"Load weight end\..{{0,200}}?mem usage={_NUMBER}\s*GB", _gib),
     ("kv_tokens", rf"#tokens:\s*{_NUMBER}", _gib),
     ("kv_tokens", rf"max_total_num_tokens={_NUMBER}", _gib),
     ("key_cache", rf"K size:\s*{_NUMBER}\s*GB", _gib),
     ("value_cache", rf"V size:\s*{_NUMBER}\s*GB", _gib),
     ("kv_pool", rf"KV size:\s*{_NUMBER}\s*GB", _gib),
-    ("graphs", rf"Capture cuda graph end\..*?mem usage={_NUMBER}\s*GB", _gib),
+    ("graphs", rf"Capture cuda graph end\..{{0,200}}?mem usage={_NUMBER}\s*GB", _gib),
     ("libraries", rf"Init torch distributed ends\. mem usage={_NUMBER}\s*GB", _gib),
 )
 _SGLANG_FLAGS: tuple[Rule, ...] = (
@@ -150,6 +153,12 @@ _LLAMA_FLAGS: tuple[Rule, ...] = (
 )
 
 
+def line_patterns() -> list[str]:
+    """The pattern of every figure, flag and failure that a line may state, over all engines."""
+    rules = (*_VLLM_PARTS, *_VLLM_FLAGS, *_SGLANG_PARTS, *_SGLANG_FLAGS, *_LLAMA_PARTS, *_LLAMA_FLAGS)
+    return [*(pattern for _, pattern, _ in rules), *_LLAMA_SUMS.values(), _CACHE_NEEDED, _NO_CACHE, _SMI_ROW]
+
+
 def _read(text: str, parsed: ParsedLog, parts: tuple[Rule, ...], flags: tuple[Rule, ...]) -> ParsedLog:
     """Fills parts and flags; of several ranks the fullest weights and the smallest pool count."""
     for name, pattern, convert in parts:
@@ -171,15 +180,15 @@ def _read_out_of_memory(text: str, parsed: ParsedLog) -> None:
     parsed.failure = parsed.failure or "out_of_memory"
     text = re.sub(r"\s+", " ", text)  # terminals wrap the sentence
     for name, pattern in (
-        ("tried_to_allocate", r"Tried to allocate ([\d.]+ [KMG]i?B)"),
-        ("usable", r"total capacity of ([\d.]+ [KMG]i?B)"),
-        ("usable", r"([\d.]+ [KMG]i?B) total capacity"),
-        ("free", r"of which ([\d.]+ [KMG]i?B) is free"),
-        ("free", r"([\d.]+ [KMG]i?B) free"),
-        ("in_use", r"this process has ([\d.]+ [KMG]i?B) memory in use"),
-        ("allocated", r"([\d.]+ [KMG]i?B) is allocated by PyTorch"),
-        ("allocated", r"([\d.]+ [KMG]i?B) already allocated"),
-        ("reserved_unallocated", r"([\d.]+ [KMG]i?B) is reserved by PyTorch but unallocated"),
+        ("tried_to_allocate", r"Tried to allocate ([\d.]{1,16} [KMG]i?B)"),
+        ("usable", r"total capacity of ([\d.]{1,16} [KMG]i?B)"),
+        ("usable", r"([\d.]{1,16} [KMG]i?B) total capacity"),
+        ("free", r"of which ([\d.]{1,16} [KMG]i?B) is free"),
+        ("free", r"([\d.]{1,16} [KMG]i?B) free"),
+        ("in_use", r"this process has ([\d.]{1,16} [KMG]i?B) memory in use"),
+        ("allocated", r"([\d.]{1,16} [KMG]i?B) is allocated by PyTorch"),
+        ("allocated", r"([\d.]{1,16} [KMG]i?B) already allocated"),
+        ("reserved_unallocated", r"([\d.]{1,16} [KMG]i?B) is reserved by PyTorch but unallocated"),
     ):
         match = re.search(pattern, text)
         if match:
@@ -193,7 +202,7 @@ def _size_gib(text: str) -> float:
 
 def _read_nvidia_smi(text: str, parsed: ParsedLog) -> None:
     """The fullest GPU of nvidia-smi's table, its name and the number of GPUs."""
-    rows = re.findall(r"(\d+)\s*MiB\s*/\s*(\d+)\s*MiB", text)
+    rows = re.findall(_SMI_ROW, text)
     if not rows:
         return
     used, total = max(rows, key=lambda row: int(row[0]))
