@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from agent.reading.decide import choose_intent, continues, guide_query, what_to_ask
 from agent.reading.given import given_slots
-from agent.reading.intents import special_intent
+from agent.reading.intents import after_reset, special_intent
 from agent.reading.language import language_of
 from agent.reading.markup import without_markup
 from agent.reading.own_models import own_model
@@ -48,9 +48,10 @@ def read(turns: Sequence[str], catalog: Catalog, given: Sequence[Mapping[str, ob
         if isinstance(own, OwnModel):
             own_models.append(own)
             catalog = catalog_with(catalog, [own.model])
-        turn = read_turn(text, catalog)
+        anew = after_reset(text)
+        turn = read_turn(anew or text, catalog)
         special = special_intent(turn.words.plain, turn.seen)
-        follow_up = index > 0 and special != "reset" and continues(turn, state, special)
+        follow_up = index > 0 and special != "reset" and not anew and continues(turn, state, special)
         changed: tuple[str, ...] = ()
         if special == "reset" or not (follow_up or special in _OUTSIDE):
             state = State()

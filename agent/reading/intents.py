@@ -38,6 +38,14 @@ _RESET = re.compile(
     r"|scratch that"
     r"|begin again))\W*$"
 )
+# "Start over: SDXL images": the reset, then the new matter in the same turn.
+_RESET_AND = re.compile(
+    r"^\W*(?:(?:我们|咱们?|那)?(?:重新(?:来|开始)(?:过|吧)?|重来(?:吧)?|从头(?:来|开始)(?:吧)?"
+    r"|换个(?:问题|话题))"
+    r"|(?:ok(?:ay)?,? )?(?:start (?:over|again|fresh)|new (?:topic|question)|reset|scratch that"
+    r"|forget (?:that|it|all that|everything)))\s*[:：,，.。;；!！、-]+\s*(?=\S{2})",
+    re.IGNORECASE,
+)
 _ON_OFFER = re.compile(
     r"有.{0,12}(?:吗|么|没有|卖|货)|能(?:买|租|开)|(?:are|is) there|any(?![a-z])"
     r"|(?:do|does|is|are|can).{0,30}(?:have|sell|offer|available|get|rent)"
@@ -106,6 +114,12 @@ def _cues() -> tuple[tuple[Intent, float, re.Pattern[str]], ...]:
         for intent, by_strength in vocabulary("intents").items()
         for strength, phrases in by_strength.items()
     )
+
+
+def after_reset(text: str) -> str:
+    """What a turn says after a reset at its beginning; "" where it is none or nothing follows."""
+    match = _RESET_AND.match(text)
+    return text[match.end() :] if match else ""
 
 
 def special_intent(text: str, seen: Seen) -> Intent | None:

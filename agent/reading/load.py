@@ -29,7 +29,7 @@ def _patterns(*texts: str) -> Patterns:
 # Within a field the first pattern that matches wins and takes its words.
 _INPUT = _patterns(
     rf"(?:{_INPUT_NAME}){_FILLER}{_N}(?:{_TOKENS})?",
-    rf"{_N}\s*(?:{_TOKENS})?的?\s*(?:{_INPUT_NAME}|in\b(?!\s*(?:the|a|china|hangzhou|shanghai|total))|入)",
+    rf"{_N}\s*(?:{_TOKENS})?的?\s*(?:{_INPUT_NAME}|in\b(?!\s*(?:the|a|china|hangzhou|shanghai|total|parallel|flight|all))|入)",
 )
 _OUTPUT = _patterns(
     rf"(?:{_OUTPUT_NAME}){_FILLER}{_N}{_NOT_SECONDS}(?:{_TOKENS})?",

@@ -29,6 +29,11 @@ _SLOT_NAMES = {
 }  # fmt: skip
 # What the words for serving mean once the work is known to be training.
 _IN_TRAINING = {"context_tokens": "sequence_length", "batch": "micro_batch"}
+_OF_TEXT = frozenset({"inference", "finetune", "pretrain", "embedding", "reranker"})
+_OF_TOKENS = (
+    "context_tokens", "input_tokens", "output_tokens", "sequence_length", "ttft_ms", "tpot_ms", "precision",
+    "kv_precision", "engine",
+)  # fmt: skip
 _LARGEST_BUDGET = 10**15  # of `Budget`
 _SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
@@ -75,7 +80,7 @@ class State:
                     if name in turn.found:
                         continue
                 target = self.slots if name in SizingRequest.model_fields else self.beside
-                target[name] = slot_of(item, index)
+                target[name] = self._joined(slot_of(item, index), name)
         self._gpus(turn)
         self._precision(turn)
         self._places_and_purchase(turn, index)
@@ -92,6 +97,14 @@ class State:
         kept = [item for item in self.mentions if _GROUPS.get(item.kind, item.kind) != "model"]
         self.mentions = [Mention(kind="model", text=model.model_id, name=model.model_id), *kept]
         self.slots["model"] = Slot(value=model.model_id, confidence=0.95, turn=index, text="config.json")
+
+    def _joined(self, slot: Slot, name: str) -> Slot:
+        """Cards refused in one turn stay refused when the next refuses another: "nor the T4"."""
+        standing = self.slots.get(name)
+        if name != "gpu_excluded" or standing is None or not isinstance(standing.value, tuple):
+            return slot
+        refused = (*standing.value, *slot.value) if isinstance(slot.value, tuple) else standing.value
+        return slot.model_copy(update={"value": tuple(dict.fromkeys(refused))})
 
     def set_by_hand(self, given: Given, index: int, catalog: Catalog) -> None:
         """Puts slots that the user set beside a turn in place of what its words say; None empties a slot.
@@ -149,6 +162,9 @@ class State:
             return
         if known in TRAINING and task in ("inference", "embedding") and sure < 0.9:
             return  # a passing word does not turn a training job into serving
+        if known is not None and (known in _OF_TEXT) != (task in _OF_TEXT):
+            for name in _OF_TOKENS:  # lengths and rates of text say nothing of images or speech
+                self.slots.pop(name, None)
         self.slots["task"] = Slot(value=task, confidence=sure, turn=index, text=task)
 
     def _precision(self, turn: Turn) -> None:
