@@ -92,6 +92,10 @@ class Instance(Row):
         return int(self.gpu_count)
 
 
+# Kinds of price that everyone pays alike: published lists, and the list as the official API answers it.
+RANKED_BASES = ("list", "live")
+
+
 class Price(Row):
     """One price as published. `unit` says what `price` counts; only comparable rows enter a ranking."""
 
@@ -109,7 +113,8 @@ class Price(Row):
 
     @property
     def comparable(self) -> bool:
-        """Whether the row may enter a ranking: this very type, a region, instance part only, trusted."""
+        """Whether the row may enter a ranking: a list price of this very type, a region, instance part only,
+        trusted. What one customer was quoted or billed is no price of the next."""
         return (
             self.product == "ecs"
             and bool(self.region_id)
@@ -117,7 +122,7 @@ class Price(Row):
             and self.unit in ("hour", "month", "year", "3 years")
             and not self.instance_type.endswith(".*")
             and not self.includes_disk
-            and self.basis != "derived"
+            and self.basis in RANKED_BASES
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agent.writing.cost_ways import basis_word
 from agent.writing.facts import when_of
 from agent.writing.glossary import entries
 from agent.writing.spot import spot_lines
@@ -20,6 +21,7 @@ _LEFT_OUT = {
     "low_confidence": ("is not well sourced", "来源不够可靠"),
     "family_floor": ("is the lowest of the family, not of this type", "是规格族最低价，不是这个规格的价"),
     "derived": ("is derived", "是推算值"),
+    "not_list": ("is no list price", "不是目录价"),
     "other_unit": ("counts another unit", "计量单位不同"),
 }
 _UPFRONT = {
@@ -31,8 +33,8 @@ _PLANS = {"universal": ("general-purpose", "通用型"), "compute": ("ECS comput
 _SAVINGS_SHOWN = 4
 
 
-def detail_lines(w: Words, report: CostReport) -> list[str]:
-    """The lines below the table of ways to pay, as one list."""
+def detail_lines(w: Words, report: CostReport, shelf: bool = True) -> list[str]:
+    """The lines below the table of ways to pay, as one list; stock only where it is not told before."""
     lines = [
         *_token_lines(w, report),
         *_choice_lines(w, report),
@@ -42,7 +44,7 @@ def detail_lines(w: Words, report: CostReport) -> list[str]:
         *_region_lines(w, report),
         *spot_lines(w, report),
         *_on_top_lines(w, report),
-        *stock_lines(w, report),
+        *(stock_lines(w, report) if shelf else []),
     ]
     return [bullets(lines)] if lines else []
 
@@ -74,7 +76,7 @@ def _choice_lines(w: Words, report: CostReport) -> Iterator[str]:
     if not newer:
         return
     why = w.listed(dict.fromkeys(_why_left_out(w, row) for row in newer[:2]))
-    kind = w("live price", "实时价") if used.basis == "live" else w("list price", "目录价")
+    kind = basis_word(w, used.basis)
     yield w(
         f"Counted with the {kind} of {when_of(w, used)}: it is of exactly this type and region, for the "
         f"instance alone. {why}, so it is shown and not compared",
@@ -85,7 +87,8 @@ def _choice_lines(w: Words, report: CostReport) -> Iterator[str]:
 def _why_left_out(w: Words, row: PriceShown) -> str:
     reason = w(*_LEFT_OUT.get(row.left_out, _LEFT_OUT["other_unit"]))
     return w(
-        f"The newer {row.basis} of {w.date(row.as_of)} {reason}", f"较新的 {w.date(row.as_of)} 报价{reason}"
+        f"The newer {basis_word(w, row.basis)} of {w.date(row.as_of)} {reason}",
+        f"较新的 {w.date(row.as_of)} {basis_word(w, row.basis)}{reason}",
     )
 
 
@@ -118,7 +121,8 @@ def _part_time(w: Words, report: CostReport, hours: float, option: str) -> str:
 
 
 def _savings_lines(w: Words, report: CostReport) -> Iterator[str]:
-    for rate in report.savings[:_SAVINGS_SHOWN]:
+    shown = _SAVINGS_SHOWN if report.purchase.startswith("savings_plan") else 1
+    for rate in report.savings[:shown]:
         plan, upfront = w(*_PLANS[rate.plan]), w(*_UPFRONT[rate.upfront])
         hourly = w.price(rate.hourly, "hour", report.currency) if rate.hourly is not None else ""
         monthly = w.money(rate.monthly, report.currency, 0) if rate.monthly is not None else ""

@@ -7,17 +7,23 @@ from tools.contracts.cost import CostReport, PriceShown
 
 _OTHERS_SHOWN = 3
 _BASES = {
-    "list": ("list", "目录价"),
+    "list": ("list price", "目录价"),
+    "live": ("live price", "实时价"),
     "quote": ("quote", "报价"),
-    "bill": ("bill", "账单"),
-    "derived": ("derived", "推算"),
+    "bill": ("billed price", "账单价"),
+    "console": ("console price", "控制台价格"),
+    "third-party": ("third-party report", "第三方报告价"),
     "family-floor": ("lowest of the family", "规格族最低价"),
-    "third-party": ("third-party report", "第三方"),
-    "live": ("live", "实时"),
-    "derived-linear": ("derived from other sizes", "按同族规格推算"),
-    "derived-linear-analogy": ("derived by analogy, about", "按同类规格推算，约数"),
-    "derived-month": ("derived from the hourly price", "按小时价推算"),
+    "derived": ("derived price", "推算价"),
+    "derived-linear": ("price derived from other sizes", "按同族规格推算价"),
+    "derived-linear-analogy": ("price derived by analogy, about", "按同类规格推算的约数"),
+    "derived-month": ("price derived from the hourly one", "按小时价推算"),
 }
+
+
+def basis_word(w: Words, basis: str) -> str:
+    """What kind of price a basis is, as a noun."""
+    return w(*_BASES[basis])
 
 
 def options_table(w: Words, report: CostReport) -> str:
@@ -48,13 +54,13 @@ def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ..
         amount += w(", with a disk", "，含云盘")
     if price.zone:
         amount += f" ({price.zone})"
-    if price.full_price is not None:
-        full = w.price(price.full_price, price.unit, price.currency)
-        amount += w(f", {full} before discounts", f"，折前 {full}")
+    if price.account_price is not None:
+        paid = w.price(price.account_price, price.unit, price.currency)
+        amount += w(f", this account pays {paid}", f"，本账号实付 {paid}")
     return (
         w.purchase(price.purchase),
         amount,
-        w(*_BASES.get(price.basis, (price.basis, price.basis))),
+        basis_word(w, price.basis),
         price.at or w.date(price.as_of),
     )
 
@@ -64,6 +70,7 @@ def nearest_price(w: Words, report: CostReport) -> str:
     for price in (*report.other_published, *report.derived):
         if price.purchase == report.purchase and price.basis in (
             "quote",
+            "bill",
             "live",
             "derived-linear",
             "derived-month",
@@ -84,8 +91,8 @@ def whole_term(w: Words, report: CostReport) -> str:
     total = w.money(month.amount * months * report.count, month.currency, 0)
     each = w.money(month.amount * report.count, month.currency, 0)
     return w(
-        f"{months} months × {each} = {total} at the monthly price ({w(*_BASES.get(month.basis, ('', '')))}, "
+        f"{months} months × {each} = {total} at the monthly price ({basis_word(w, month.basis)}, "
         f"{w.date(month.as_of)}); the discount for the longer term is not published, see the order page",
-        f"{months} 个月 × {each} = {total}（按月价，{w(*_BASES.get(month.basis, ('', '')))}，"
+        f"{months} 个月 × {each} = {total}（按月价，{basis_word(w, month.basis)}，"
         f"{w.date(month.as_of)}）；长周期折扣没有公开，以下单页为准",
     )

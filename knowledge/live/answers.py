@@ -82,7 +82,6 @@ class SpotPart(Answer):
     zone_id: str = Field(alias="ZoneId")
     instance_type: str = Field(alias="InstanceType")
     spot_price: Decimal = Field(alias="SpotPrice")
-    origin_price: Decimal | None = Field(default=None, alias="OriginPrice")
     timestamp: datetime = Field(alias="Timestamp")
     network_type: str = Field(default="vpc", alias="NetworkType")
 

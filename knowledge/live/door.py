@@ -34,6 +34,9 @@ def sync(
         typer.Option(help="payg, subscription_1m, subscription_1y or subscription_3y. [all]"),
     ] = None,
     force: Annotated[bool, typer.Option(help="Ask again what is still fresh.")] = False,
+    account_prices: Annotated[
+        bool, typer.Option(help="Keep what your account pays beside list prices: every visitor is shown it.")
+    ] = False,
     endpoint: Annotated[str, typer.Option(help="Another host than the official one of the region.")] = "",
     overlay: OverlayOption = DEFAULT_FOLDER,
     as_json: JsonOption = False,
@@ -56,7 +59,10 @@ def sync(
     service.check_credentials()
     try:
         with Store(overlay) as store, _progress() as progress:
-            report = refresh(Ecs(service), store, catalog, wish, force=force, progress=progress)
+            report = refresh(
+                Ecs(service), store, catalog, wish,
+                force=force, account_prices=account_prices, progress=progress,
+            )  # fmt: skip
     except KeyboardInterrupt:
         typer.echo("stopped; every answer so far is kept, the same command goes on from there", err=True)
         raise typer.Exit(INTERRUPTED) from None

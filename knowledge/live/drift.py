@@ -145,7 +145,7 @@ def _prices(shipped: Catalog, live: Iterable[LivePrice]) -> tuple[tuple[PriceMov
         if old is None:
             first += 1
             continue
-        amount = new.list_price or new.price
+        amount = new.price
         percent = float(100 * (amount / old.price - 1))
         if abs(percent) >= _SMALL_PERCENT:
             moves.append(

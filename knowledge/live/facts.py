@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import TypeVar, get_args
 
 from pydantic import ValidationError
@@ -13,7 +12,6 @@ from knowledge.live.answers import (
     AdviceAnswer,
     DiscountAnswer,
     PriceAnswer,
-    PriceDetail,
     RegionPart,
     SpotAnswer,
     SpotPart,
@@ -74,40 +72,41 @@ def _some(rows: list[RowT], what: str) -> list[RowT]:
     return rows
 
 
-def price_row(answer: PriceAnswer, instance_type: str, region: str, purchase: str, at: datetime) -> LivePrice:
-    """What this account pays for the instance alone, disk and image left out.
+def price_row(
+    answer: PriceAnswer,
+    instance_type: str,
+    region: str,
+    purchase: str,
+    at: datetime,
+    account_prices: bool = False,
+) -> LivePrice:
+    """The list price of the instance alone, disk and image left out; with `account_prices` also what the
+    asking account pays, where that differs.
 
-    Raises `Fault` where the answer has no instance part or a currency that no answer of ours speaks.
+    Raises `Fault` where the answer has no instance part, no list price or a currency that no answer of ours
+    speaks.
     """
     price = answer.price_info.price
     part = next((row for row in price.details if row.resource.lower() == "instancetype"), None)
     if part is None:
         raise Fault("unusable", "no instance part in the price: the total has a disk inside")
-    paid, original = _amounts(part)
-    note = "quote of this account for the instance alone (no disk, traffic, image)"
-    if original is not None and original != paid:
-        note += f"; {original} {price.currency} before discounts and promotions"
+    listed = part.original_price
+    if listed is None or listed <= 0:
+        raise Fault("unusable", "no list price in the instance part of the answer")
+    paid = part.trade_price if account_prices and part.trade_price != listed else None
     return _live_price(
         instance_type=instance_type,
         region_id=region,
         purchase=purchase,
         currency=_currency(price.currency),
-        price=paid,
-        list_price=original,
+        price=listed,
+        account_price=paid,
         checked_at=at,
         unit=TERMS[purchase].unit,
         as_of=day_of(at),
         source=source_of("DescribePrice", at),
-        note=note,
+        note="list price of the instance alone (no disk, traffic, image)",
     )
-
-
-def _amounts(part: PriceDetail) -> tuple[Decimal, Decimal | None]:
-    """What is paid, and the price before discounts."""
-    paid = part.original_price if part.trade_price is None else part.trade_price
-    if paid is None or paid <= 0:
-        raise Fault("unusable", "no amount in the instance part of the price")
-    return paid, part.original_price
 
 
 def spot_rows(pages: Iterable[SpotAnswer], instance_type: str, region: str, at: datetime) -> list[LivePrice]:
@@ -128,7 +127,6 @@ def spot_rows(pages: Iterable[SpotAnswer], instance_type: str, region: str, at: 
             purchase="spot",
             currency=_currency(currency),
             price=part.spot_price,
-            list_price=part.origin_price,
             checked_at=part.timestamp,
             unit="hour",
             as_of=day_of(part.timestamp),

@@ -16,7 +16,7 @@ class LivePrice(Price):
 
     zone_id: str = ""  # spot prices differ by zone
     checked_at: datetime | None = None  # of a live row: when the market or the account was asked
-    list_price: Decimal | None = None  # before the account's discounts and promotions, where it was answered
+    account_price: Decimal | None = None  # what the asking account pays; kept on wish only, enters no ranking
 
 
 class LiveType(Row):

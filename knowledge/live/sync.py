@@ -41,14 +41,16 @@ def sync(
     wish: Wish,
     *,
     force: bool = False,
+    account_prices: bool = False,
     now: Callable[[], datetime] = utc_now,
     progress: Progress | None = None,
 ) -> SyncReport:
     """Refreshes what `wish` names; answers that are still fresh are not asked for again unless `force`.
+    With `account_prices` what this account pays is kept beside each list price.
 
     Raises `InputError` for wrong credentials and unknown families. All other trouble ends in the report.
     """
-    run = _Run(ecs, store, force, now, progress)
+    run = _Run(ecs, store, force, account_prices, now, progress)
     run.take(first_steps(wish, catalog))
     live = store.snapshot()
     for region in closed_regions(wish, live):
@@ -61,11 +63,18 @@ class _Run:
     """One refresh under way: what it has counted and what it no longer asks."""
 
     def __init__(
-        self, ecs: Ecs, store: Store, force: bool, now: Callable[[], datetime], progress: Progress | None
+        self,
+        ecs: Ecs,
+        store: Store,
+        force: bool,
+        account_prices: bool,
+        now: Callable[[], datetime],
+        progress: Progress | None,
     ) -> None:
         self._ecs = ecs
         self._store = store
         self._force = force
+        self._account_prices = account_prices
         self._now = now
         self._progress = progress
         self._total = 0
@@ -97,7 +106,7 @@ class _Run:
         if not self._force and self._store.is_fresh(step.key, asked_at, GOOD_FOR[step.action]):
             return "still_fresh"
         try:
-            rows = _answer(self._ecs, step, self._now)
+            rows = _answer(self._ecs, step, self._now, self._account_prices)
         except Fault as fault:
             return self._after(fault, step)
         self._unanswered = 0
@@ -138,7 +147,7 @@ class _Run:
         )
 
 
-def _answer(ecs: Ecs, step: Step, now: Callable[[], datetime]) -> Sequence[Row]:
+def _answer(ecs: Ecs, step: Step, now: Callable[[], datetime], account_prices: bool) -> Sequence[Row]:
     """The rows that answer a step, dated with the moment of the answer."""
     region = step.region
     if step.action == "DescribeRegions":
@@ -153,7 +162,8 @@ def _answer(ecs: Ecs, step: Step, now: Callable[[], datetime]) -> Sequence[Row]:
         return savings_rows(found, step.family, region, plan, years, upfront, now())
     (name,) = step.instance_types
     if step.action == "DescribePrice":
-        return [price_row(ecs.price(region, name, step.purchase), name, region, step.purchase, now())]
+        answer = ecs.price(region, name, step.purchase)
+        return [price_row(answer, name, region, step.purchase, now(), account_prices)]
     if step.action == "DescribeSpotPriceHistory":
         return spot_rows(ecs.spot_prices(region, name), name, region, now())
     return [stock_row(ecs.stock(region, name), name, region, now())]

@@ -63,11 +63,18 @@ def refresh(ecs, tmp_path: Path, catalog: Catalog) -> Refresh:
     from knowledge.live.sync import sync
 
     def run(
-        *only: str, purchase=("payg",), region=("cn-hangzhou",), family="gn7e", at=NOON, api=ecs, force=False
+        *only: str,
+        purchase=("payg",),
+        region=("cn-hangzhou",),
+        family="gn7e",
+        at=NOON,
+        api=ecs,
+        force=False,
+        account_prices=False,
     ):
         wish = wish_of(catalog, region, (family,) if family else (), only, purchase)
         with Store(tmp_path) as store:
-            return sync(api, store, catalog, wish, now=lambda: at, force=force)
+            return sync(api, store, catalog, wish, now=lambda: at, force=force, account_prices=account_prices)
 
     return run
 

@@ -28,14 +28,16 @@ def cost(tmp_path: Path):
     return ask
 
 
-def test_a_live_price_says_the_minute_and_the_price_before_discounts(
-    refresh: Refresh, server: EcsServer, cost
+@pytest.mark.parametrize("wished", [False, True])
+def test_a_live_price_is_the_list_price_with_its_minute_and_the_account_price_only_on_wish(
+    refresh: Refresh, server: EcsServer, cost, wished: bool
 ) -> None:
-    server.answers["DescribePrice"] = lambda query: price(query, "35.1", discount=5.1)
-    refresh("prices")
+    server.answers["DescribePrice"] = lambda query: price(query, "35.1", discount=5.07)
+    refresh("prices", account_prices=wished)
     shown = cost().price
-    assert (shown.basis, shown.at, shown.amount) == ("live", "2026-11-30 12:00 UTC", Decimal("30.0"))
-    assert shown.full_price == Decimal("35.1")
+    assert (shown.basis, shown.at, shown.amount) == ("live", "2026-11-30 12:00 UTC", Decimal("35.1"))
+    assert shown.account_price == (Decimal("30.03") if wished else None)
+    assert ("30.03" in cost(hours=1).model_dump_json()) is wished
 
 
 def test_savings_plans_are_asked_of_billing_and_priced_for_every_hour(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from knowledge.live.overlay import read_overlay
 from knowledge.live.plan import wish_of
+from knowledge.live.rows import LivePrice
 from tests.knowledge.conftest import NOON, Refresh
 from tests.knowledge.ecs_server import (
     A100,
@@ -71,15 +73,40 @@ def test_an_answer_without_the_instance_part_brings_no_price(
     assert found.as_of == "2024-12-31"
 
 
-def test_a_discount_of_the_account_is_said_beside_what_it_pays(
+def test_the_discount_of_the_account_that_asks_reaches_nobody(
     refresh: Refresh, live: Catalog, server: EcsServer
 ) -> None:
     server.answers["DescribePrice"] = lambda query: price(query, "35.1", discount=3.51)
     refresh("prices")
     found = live.price(A100, "cn-hangzhou")
     assert found is not None
-    assert found.price == Decimal("31.59")
-    assert "35.1 CNY before discounts" in found.note
+    assert found.price == Decimal("35.1")
+    assert "31.59" not in found.model_dump_json()
+
+
+def test_an_answer_without_a_list_price_brings_none(
+    refresh: Refresh, live: Catalog, server: EcsServer
+) -> None:
+    def only_trade(query: Query) -> dict[str, Any]:
+        answer = price(query, "35.1", discount=3.51)
+        del answer["PriceInfo"]["Price"]["DetailInfos"]["DetailInfo"][1]["OriginalPrice"]
+        return answer
+
+    server.answers["DescribePrice"] = only_trade
+    assert "no list price" in refresh("prices").failures[0].why
+    found = live.price(A100, "cn-hangzhou")
+    assert found is not None
+    assert found.basis == "list"
+
+
+def test_what_the_account_pays_is_kept_on_wish_and_ranks_nothing(
+    refresh: Refresh, live: Catalog, server: EcsServer
+) -> None:
+    server.answers["DescribePrice"] = lambda query: price(query, "35.1", discount=3.51)
+    refresh("prices", account_prices=True)
+    found = live.price(A100, "cn-hangzhou")
+    assert isinstance(found, LivePrice)
+    assert (found.price, found.account_price) == (Decimal("35.1"), Decimal("31.59"))
 
 
 def test_every_term_is_asked_in_the_words_of_the_api(refresh: Refresh, server: EcsServer) -> None:

@@ -92,13 +92,21 @@ def test_rows_of_the_shipped_table_can_be_imported_as_they_are(tmp_path: Path) -
         writer.writeheader()
         writer.writerows(row.model_dump() for row in rows)
     read = read_price_file(tmp_path / "x.csv", catalog).rows
-    only_live = {"zone_id", "list_price", "checked_at"}
+    only_live = {"zone_id", "account_price", "checked_at"}
     assert [row.model_dump(exclude=only_live) for row in read] == [row.model_dump() for row in rows]
 
 
 @pytest.mark.parametrize(
     ("column", "value"),
-    [("includes_disk", "true"), ("basis", "derived"), ("product", "pai-dsw"), ("confidence", "low")],
+    [
+        ("includes_disk", "true"),
+        ("basis", "derived"),
+        ("basis", "quote"),
+        ("basis", "bill"),
+        ("basis", "console"),
+        ("product", "pai-dsw"),
+        ("confidence", "low"),
+    ],
 )
 def test_an_imported_row_that_cannot_be_compared_never_wins(tmp_path: Path, column: str, value: str) -> None:
     report = put(tmp_path, f"{HEADER},as_of,{column}\n{A10},cn-hangzhou,CNY,1,2026-11-01,{value}\n")

@@ -51,14 +51,14 @@ class PriceShown(Report):
     region: str
     source: str
     as_of: str
-    basis: str = "list"  # list, quote, derived-linear, derived-month, live
+    basis: str = "list"  # list, live, quote, bill, console, third-party, family-floor, derived …
     confidence: str = ""
     note: str = ""
     instance_type: str = ""
     at: str = ""  # of a live price: the minute of the answer, "2026-11-30 12:00 UTC"
     zone: str = ""  # of a spot price
-    full_price: Money | None = None  # of a live quote: without the account's discounts and promotions
-    left_out: str = ""  # why it enters no ranking: disk_inside, no_region, low_confidence, family_floor …
+    account_price: Money | None = None  # of a live price: what the asking account pays; enters no sum
+    left_out: str = ""  # why it enters no ranking: disk_inside, no_region, not_list, family_floor …
 
 
 class CostLine(Report):

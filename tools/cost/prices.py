@@ -9,7 +9,7 @@ from typing import cast, get_args
 
 from knowledge.catalog import Catalog, freshest
 from knowledge.live.rows import LivePrice
-from knowledge.rows import BillingRule, Instance, Price, Purchase
+from knowledge.rows import RANKED_BASES, BillingRule, Instance, Price, Purchase
 from tools.contracts.cost import PriceShown
 from tools.cost.purchase import MONTH, PAYG
 
@@ -24,7 +24,7 @@ def shown(row: Price) -> PriceShown:
     return PriceShown(
         at=minute(at) if at else "",
         zone=live.zone_id if live else "",
-        full_price=live.list_price if live and live.list_price != row.price else None,
+        account_price=live.account_price if live else None,
         left_out="" if row.comparable else _left_out(row),
         purchase=row.purchase,
         amount=row.price,
@@ -54,24 +54,14 @@ def _left_out(row: Price) -> str:
         (not row.region_id, "no_region"),
         (row.basis == "derived", "derived"),
         (row.confidence == "low", "low_confidence"),
+        (row.basis not in RANKED_BASES, "not_list"),
     )
     return next((code for holds, code in reasons if holds), "other_unit")
 
 
 def _basis(row: Price) -> str:
-    """How the figure came about, as its note says."""
-    if row.basis == "live":
-        return "live"
-    if row.instance_type.endswith(".*"):
-        return "family-floor"
-    note = row.note.lower()
-    if note.startswith("derived"):
-        return "derived"
-    if note.startswith("basis: bill"):
-        return "bill"
-    if note.startswith(("basis: quote", "live quote")):
-        return "quote"
-    return "third-party" if row.confidence == "low" or note.startswith("basis:") else "list"
+    """How the figure came about; a row of a whole family is its lowest price."""
+    return "family-floor" if row.instance_type.endswith(".*") else row.basis
 
 
 def published(catalog: Catalog, instance_type: str, region: str, currency: str) -> dict[str, PriceShown]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from decimal import Decimal
 
 import pytest
 
-from knowledge.catalog import shipped_catalog
+from knowledge.catalog import Catalog, shipped_catalog
 from knowledge.errors import InputError
+from knowledge.rows import BillingRule
 from tools.contracts.cost import CostReport, CostRequest
 from tools.cost import estimate_cost
 
@@ -47,6 +48,32 @@ def test_an_older_card_is_not_taken_for_the_cheaper_one() -> None:
 
     assert hourly("ecs.gn6i-c4g1.xlarge") > hourly("ecs.gn7i-c8g1.2xlarge")  # T4 dearer than A10
     assert hourly("ecs.gn6v-c8g1.2xlarge") > hourly("ecs.gn6e-c12g1.3xlarge")  # V100 16 GB than 32 GB
+
+
+def test_an_a10_in_singapore_costs_nearly_twice_the_mainland_price() -> None:
+    home = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="杭州").hourly
+    there = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="新加坡").hourly
+    assert home is not None
+    assert there is not None
+    assert round(there / home, 2) == Decimal("1.90")  # 18.065 / 9.5326
+
+
+@pytest.mark.parametrize(
+    ("names", "region"),
+    [
+        (("cn-hangzhou", "杭州", "Hangzhou", "华东1"), "cn-hangzhou"),
+        (("cn-wulanchabu", "乌兰察布", "Ulanqab", "华北6"), "cn-wulanchabu"),
+        (("ap-southeast-1", "新加坡", "Singapore"), "ap-southeast-1"),
+        (("eu-central-1", "法兰克福", "Frankfurt"), "eu-central-1"),
+        (("us-east-1", "弗吉尼亚", "Virginia"), "us-east-1"),
+        (("cn-hongkong", "香港", "Hong Kong"), "cn-hongkong"),
+    ],
+)
+def test_a_region_is_known_by_its_id_and_by_its_english_and_chinese_name(
+    names: tuple[str, ...], region: str
+) -> None:
+    found = {cost(instance_type="ecs.gn7i-c8g1.2xlarge", region=name).region for name in names}
+    assert found == {region}
 
 
 @pytest.mark.parametrize("name", ["ecs.gn7i-c8g1.2xlarge", "ecs.gn7e-c16g1.4xlarge"])
@@ -118,13 +145,55 @@ def test_dollars_are_a_conversion_with_its_rate_and_not_a_list_price() -> None:
 
 
 def test_a_published_dollar_price_is_used_where_there_is_one() -> None:
+    report = cost(instance_type="ecs.gn6i-c4g1.xlarge", region="us-west-1", currency="usd")
+    assert (report.currency, report.hourly) == ("USD", Decimal("1.152"))
+
+
+def test_a_bill_of_one_customer_is_named_as_such_and_is_no_list_price() -> None:
     report = cost(instance_type="ecs.gn8is-2x.8xlarge", region="ap-southeast-1", currency="usd")
-    assert (report.currency, report.hourly) == ("USD", Decimal("5.886"))
+    assert report.hourly is None
+    billed = next(row for row in report.other_published if row.amount == Decimal("5.886"))
+    assert (billed.basis, billed.left_out) == ("bill", "not_list")
 
 
 def test_cost_per_million_tokens_follows_the_speed() -> None:
     report = cost(instance_type="ecs.gn7e-c16g1.4xlarge", output_tokens_per_s=1000)
     assert report.per_million_output_tokens == Decimal("9.650556")  # 34.742 / 3.6
+
+
+def test_input_and_output_tokens_each_pay_for_their_own_time() -> None:
+    report = cost(
+        instance_type="ecs.gn7e-c16g1.4xlarge",
+        output_tokens_per_s=1000,
+        total_tokens_per_s=5000,
+        prefill_tokens_per_s=10000,
+    )
+    tokens = report.tokens
+    assert tokens is not None
+    # Prefill of 4,000 tokens a second takes 40 % of the time at 10,000 a second.
+    assert tokens.prefill_percent == pytest.approx(40)
+    assert tokens.input_price == Decimal("0.965056")  # 34.742 x 0.4 / (4000 x 0.0036)
+    assert tokens.output_price == Decimal("5.790333")  # 34.742 x 0.6 / (1000 x 0.0036)
+    assert tokens.output_only_price == Decimal("9.650556")
+
+
+def test_hours_a_month_count_as_a_schedule_does() -> None:
+    by_hours = cost(instance_type="ecs.gn7i-c8g1.2xlarge", hours_per_month=195.3, months=3)
+    assert by_hours.monthly == Decimal("9.5326") * Decimal("195.3")
+    assert by_hours.job == 3 * by_hours.monthly
+    assert "stopping_needs_economical_mode" in [warning.code for warning in by_hours.warnings]
+
+
+def test_spot_without_any_figure_names_the_range_of_the_documents_and_states_what_it_assumes() -> None:
+    report = cost(instance_type="ecs.gn7i-c8g1.2xlarge", purchase="spot", hours=100)
+    spot = report.spot
+    assert spot is not None
+    assert (spot.lowest_hourly, spot.highest_hourly) == (Decimal("0.95326"), Decimal("9.5326"))
+    # Once a day, 15 minutes of work and 10 of restart are lost.
+    assert spot.total_hours == pytest.approx(100 / (1 - 25 / 60 / 24))
+    assumed = {item.field: item.value for item in report.assumptions}
+    assert (assumed["checkpoint_minutes"], assumed["interruptions_per_day"]) == (30, 1)
+    assert report.job is None  # a range is no price
 
 
 def test_spot_without_a_quote_says_so_and_does_the_interruption_arithmetic() -> None:
@@ -164,6 +233,54 @@ def test_disk_and_traffic_are_lines_of_their_own() -> None:
         ("public_traffic", Decimal(80)),
     ]
     assert report.hourly == Decimal("9.5326")
+    assert report.all_in_monthly == Decimal("9.5326") * 730 + 280
+
+
+def test_disk_and_traffic_have_no_price_where_none_is_known() -> None:
+    home = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="cn-hangzhou")
+    assert [(line.code, line.monthly) for line in home.rates] == [
+        ("system_disk", Decimal(100)),
+        ("public_traffic", Decimal(80)),
+    ]
+    assert cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="us-east-1", disk_gib=100).lines == ()
+
+
+def test_a_newer_figure_that_may_not_be_compared_says_why() -> None:
+    report = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="cn-shanghai")
+    assert report.price is not None
+    assert (report.price.as_of, report.price.left_out) == ("2024-12-31", "")
+    newer = [
+        row for row in report.other_published if row.as_of > report.price.as_of and row.currency == "CNY"
+    ]
+    assert newer
+    assert {row.left_out for row in newer} == {"disk_inside"}
+
+
+def test_a_type_without_any_figure_shows_those_of_its_family() -> None:
+    report = cost(instance_type="ecs.gn8v.4xlarge", region="cn-hangzhou")
+    assert report.price is None
+    assert Decimal("71.58") in [row.amount for row in report.other_published]
+    assert all(row.left_out for row in report.other_published)
+
+
+def test_the_age_is_that_of_the_day_of_asking() -> None:
+    def age(day: int) -> int | None:
+        asked = Catalog(clock=lambda: datetime(2026, 11, day, tzinfo=UTC))
+        return estimate_cost(CostRequest(instance_type="ecs.gn7i-c8g1.2xlarge"), asked).stale_days
+
+    assert age(30) == (date(2026, 11, 30) - date(2024, 12, 31)).days
+    assert age(30) == (age(29) or 0) + 1
+
+
+def test_the_exchange_rate_of_the_installation_is_shown_with_its_date() -> None:
+    rate = BillingRule(
+        rule="exchange_rate", scope="USD", value=Decimal("7.1"), source="the settings", as_of="2026-11-30"
+    )
+    report = estimate_cost(
+        CostRequest(instance_type="ecs.gn7i-c8g1.2xlarge", currency="USD"), Catalog(cny_per_usd=rate)
+    )
+    assert report.conversion is not None
+    assert (report.conversion.cny_per_usd, report.conversion.rate_as_of) == (Decimal("7.1"), "2026-11-30")
 
 
 def test_an_old_price_says_how_old() -> None:
