@@ -12,7 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agent.claims import Claim, Kind, claims_in
+from agent.claim_forms import Kind
+from agent.claims import Claim, claims_in
+from agent.commands import commands_in, words_of
 
 _HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
 _DAYS_PER_MONTH = 30.4
@@ -36,12 +38,18 @@ _FIELDS: tuple[tuple[str, str, float], ...] = (
     ("amount", "money", 1.0),
     ("price", "money", 1.0),
     ("job", "money", 1.0),
+    ("cny_per_usd", "money", 1.0),
+    ("per_million_output_tokens", "money", 1.0),
+    ("per_million_total_tokens", "money", 1.0),
     ("output_tokens", "tokens", 1.0),
     ("total_tokens", "tokens", 1.0),
     ("_tokens", "tokens", 1.0),
     ("tokens", "tokens", 1.0),
     ("max_position_embeddings", "tokens", 1.0),
     ("_ms", "time", 1e-3),
+    ("seconds_each", "time", 1.0),
+    ("step_s", "time", 1.0),
+    ("clip_s", "time", 1.0),
     ("hours", "time", 3600.0),
     ("hours_per_month", "time", 3600.0),
     ("hours_per_month", "time", 3600.0 / _DAYS_PER_MONTH),
@@ -62,7 +70,17 @@ _FIELDS: tuple[tuple[str, str, float], ...] = (
     ("nodes", "cards", 1.0),
     ("gpus", "cards", 1.0),
     ("concurrency", "requests", 1.0),
+    ("users", "requests", 1.0),
+    ("max_num_seqs", "requests", 1.0),
+    ("requests_per_s", "request_rate", 1.0),
+    ("requests_per_second", "request_rate", 1.0),
+    ("params_b", "params", 1.0),
+    ("vcpu", "cpu", 1.0),
 )
+_OWN_COMMANDS = "python -m knowledge sync retrieval build"  # what answers say of this program itself
+_SHARES = ("percent", "ratio")  # kinds that two figures of one other kind give together
+_NUMBERS = re.compile(r"\d+(?:\.\d+)?")
+_SIZES = re.compile(r"(?i)(?<![a-z0-9.])(\d+(?:\.\d+)?)(b|m)(?![a-z0-9])")
 
 
 class Evidence:
@@ -72,6 +90,8 @@ class Evidence:
         self._figures: dict[str, set[float]] = {}
         self._groups: dict[str, list[list[float]]] = {}  # figures that stand side by side in one report
         self._names: set[str] = set()
+        self._models: set[str] = set()
+        self._words = set(_OWN_COMMANDS.split())  # and those of every text, for commands
         self._gpus: set[tuple[str, float]] = set()  # name and memory size; 0 = the name without size
         for artifact in artifacts:
             self._walk("", _values(artifact))
@@ -81,13 +101,19 @@ class Evidence:
         self._combined: dict[Kind, list[float]] = {}
 
     def ungrounded(self, text: str) -> list[Claim]:
-        """The claims of a text that no evidence holds, in the order found."""
-        return [claim for claim in claims_in(text) if not self.holds(claim)]
+        """The claims of a text that no evidence holds, in the order found; then the commands that no evidence
+        shows."""
+        claims = (*claims_in(text), *(Claim("command", line, name=line) for line in commands_in(text)))
+        return [claim for claim in claims if not self.holds(claim)]
 
     def holds(self, claim: Claim) -> bool:
         """Whether a claim follows from the evidence: a name in it, a figure of its kind within rounding."""
-        if claim.kind in ("instance", "family"):
+        if claim.kind in ("instance", "family", "contact"):
             return claim.name in self._names
+        if claim.kind == "model":
+            return any(known.startswith(claim.name) for known in self._models)
+        if claim.kind == "command":
+            return all(self._holds_word(word) for word in words_of(claim.name))
         if claim.kind == "date":
             return any(name.startswith(claim.name) for name in self._names)
         if claim.kind == "gpu":
@@ -98,7 +124,15 @@ class Evidence:
         # GB and GiB are mixed in everyday speech; both readings of a figure are the same fact.
         if claim.kind == "memory":
             return any(_near(claim, values, factor) for factor in (2**30 / 1e9, 1e9 / 2**30))
-        return claim.kind == "percent" and self._is_ratio(claim)
+        if claim.kind == "number":  # its unit is not said, so every kind may be meant
+            return any(_near(claim, self._derived(kind)) for kind in ("money", "memory", "tokens"))
+        return claim.kind in _SHARES and self._is_ratio(claim)
+
+    def _holds_word(self, word: str) -> bool:
+        """Whether a word of a command stands in the evidence, or is a figure of it."""
+        return word in self._words or (
+            _NUMBERS.fullmatch(word) is not None and self.holds(Claim("number", word, float(word)))
+        )
 
     def _derived(self, kind: Kind) -> list[float]:
         """Everyday arithmetic: sums and differences inside one report, multiples by a number of cards, prices
@@ -125,13 +159,14 @@ class Evidence:
         return self._combined[kind]
 
     def _is_ratio(self, claim: Claim) -> bool:
-        """Percentages of two prices, two rates or two memory figures."""
-        slack = max(0.51 * claim.step, 0.5)
-        for kind in ("money", "token_rate", "memory", "bandwidth"):
+        """Percentages and multiples of two prices, two rates or two other figures of one kind."""
+        whole = 100 if claim.kind == "percent" else 1
+        slack = max(0.51 * claim.step, 0.005 * whole)
+        for kind in ("money", "token_rate", "memory", "bandwidth", "compute", "time"):
             values = [value for value in self._sorted.get(kind, []) if value > 0][:_PAIRS_LIMIT]
             for low, high in combinations(values, 2):
-                share = 100 * low / high
-                if min(abs(claim.value - share), abs(claim.value - (100 - share))) <= slack:
+                shares = (low / high, 1 - low / high) if whole == 100 else (high / low, high / low - 1)
+                if min(abs(claim.value - whole * share) for share in shares) <= slack:
                     return True
         return False
 
@@ -177,6 +212,7 @@ class Evidence:
                 self._groups.setdefault(kind, []).append(group[:_GROUP_SIZE])
 
     def _add_number(self, key: str, number: float) -> None:
+        self._figures.setdefault("number", set()).add(number)
         if "tokens_per_s" in key:
             self._figures.setdefault("token_rate", set()).add(number)
             return
@@ -186,8 +222,15 @@ class Evidence:
                 self._figures.setdefault(kind, set()).add(number * factor)
 
     def _add_text(self, text: str) -> None:
+        self._words.update(words_of(text))
+        numbers = self._figures.setdefault("number", set())
+        numbers.update(float(number) for number in _NUMBERS.findall(text.replace(",", "")))
         for claim in claims_in(text):
-            if claim.kind == "gpu":
+            numbers.add(claim.value)
+            if claim.kind == "model":
+                self._models.add(claim.name)
+                self._add_sizes(claim.text)
+            elif claim.kind == "gpu":
                 self._gpus |= {(claim.name, claim.value), (claim.name, 0.0)}
             elif claim.name:
                 self._names.add(claim.name)
@@ -195,6 +238,12 @@ class Evidence:
                     self._names.add(_family(claim.name))
             else:
                 self._figures.setdefault(claim.kind, set()).add(claim.value)
+
+    def _add_sizes(self, model: str) -> None:
+        """The sizes in a model's name: 7B is one of its facts."""
+        for number, unit in _SIZES.findall(model):
+            size = float(number) / (1000 if unit.lower() == "m" else 1)
+            self._figures.setdefault("params", set()).add(size)
 
 
 def _near(claim: Claim, values: list[float], factor: float = 1.0) -> bool:

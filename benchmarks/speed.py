@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks import speed_left_out
+from benchmarks.other_speed import OTHER_TITLE, other_tables
 from benchmarks.speed_rows import SpeedRow, speed_rows
 from benchmarks.training_rows import training_rows
 from knowledge.catalog import Catalog, shipped_catalog
@@ -22,7 +23,6 @@ from tools.throughput import estimate_throughput
 from tools.training_time import estimate_training_time
 
 ACCURACY_PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
-_START, _END = "<!-- speed: begin -->", "<!-- speed: end -->"
 _FIGURES = {
     "output_tokens_per_s": "output rate",
     "total_tokens_per_s": "token rate",
@@ -126,27 +126,29 @@ def tables(scored: Sequence[Scored], catalog: Catalog) -> str:
     )
 
 
-def write_page(text: str, page: Path = ACCURACY_PAGE) -> None:
-    """Puts the tables between their marks on the accuracy page, keeping what others wrote there."""
-    block = f"{_START}\n## Speed\n\n{text}\n{_END}"
+def write_page(text: str, page: Path = ACCURACY_PAGE, title: str = "Speed") -> None:
+    """Puts the tables of a title between their marks on the accuracy page, keeping what others wrote."""
+    start, end = (f"<!-- {title.lower()}: {edge} -->" for edge in ("begin", "end"))
+    block = f"{start}\n## {title}\n\n{text}\n{end}"
     old = page.read_text(encoding="utf-8") if page.exists() else "# Accuracy\n"
-    pattern = re.compile(f"{re.escape(_START)}.*{re.escape(_END)}", re.DOTALL)
+    pattern = re.compile(f"{re.escape(start)}.*{re.escape(end)}", re.DOTALL)
     new = pattern.sub(lambda _: block, old) if pattern.search(old) else f"{old.rstrip()}\n\n{block}\n"
     page.write_text(new, encoding="utf-8")
 
 
 def main(args: Sequence[str] = ()) -> int:
     """Prints the tables; `--write` also puts them into docs/accuracy.md, `--rows` prints every row,
-    `--left-out` first fits again without each model and keeps the result (a quarter of an hour)."""
+    `--left-out` first fits again without each model and keeps the result (ten minutes)."""
     catalog = shipped_catalog()
     if "--left-out" in args:
         speed_left_out.run()
     scored = score([*speed_rows(), *training_rows()], catalog)
-    text = tables(scored, catalog)
-    print(text)
+    text, others = tables(scored, catalog), other_tables(catalog)
+    print(text, others, sep="\n\n")
     if "--rows" in args:
         for item in sorted(scored, key=lambda entry: -abs(entry.error)):
             print(f"{100 * item.error:+7.0f} % {item.row.row_id} {item.row.kind} {item.row.request}")
     if "--write" in args:
         write_page(text)
+        write_page(others, title=OTHER_TITLE)
     return 0

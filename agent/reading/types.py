@@ -121,6 +121,7 @@ class Reading(BaseModel):
     window_hours: float | None = None  # of the day, for batch work
     data_gb: float | None = None  # data to store or to move, in 1e9 bytes
     link_mbps: float | None = None  # of the line it goes over, in 1e6 bits/s
+    network_gbps: float | None = None  # of the machine, at least
     streams: int | None = None  # cameras or live streams
     fps: float | None = None  # frames per second of each stream
     unusable: tuple[str, ...] = ()  # words of the last turn whose number cannot be meant: "-5 users"

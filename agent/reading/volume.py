@@ -73,9 +73,24 @@ _PER_MILLION = re.compile(
 )
 
 
+_NETWORK = re.compile(
+    rf"(?P<n>{NUM})\s*(?:g(?:bps|bit/s|bits/s|b/s)?|千兆)\+?\s*(?:以上的?)?(?:的)?\s*(?:network|bandwidth|内网|网络|网卡|带宽)"
+    rf"|(?:network|内网|网络)(?:带宽)?\s*(?:of|above|over|at least|>=?|不低于|至少|大于|超过|要)\s*(?P<after>{NUM})\s*g"
+)
+
+
+def find_network(words: Words) -> Found | None:
+    """The least network rate of a machine, in 1e9 bits/s: "100Gbps+ network"."""
+    match = _NETWORK.search(words.plain)
+    if match is None:
+        return None
+    rate = number(match["n"] or match["after"])
+    return Found("network_gbps", rate, 0.8, words.said(*match.span())) if rate > 0 else None
+
+
 def find_volume(words: Words) -> list[Found]:
-    """`items_per_day`, `items_per_second` or `items_total` with `item`, `fps`, `streams`, `frames`, `resolution`: takes
-    their words; `data_gb` and `link_mbps` leave theirs to other finders."""
+    """`items_per_day`, `items_per_second` or `items_total` with `item`, `fps`, `streams`, `frames`,
+    `resolution`: takes their words; `data_gb` and `link_mbps` leave theirs to other finders."""
     if match := _PER_MILLION.search(words.free):
         words.take(*match.span())
     found = [*_items(words), *_data(words)]
@@ -125,7 +140,7 @@ def _items(words: Words) -> list[Found]:
 
 
 def _total(words: Words) -> list[Found]:
-    """How much there is to do in all. Hours of audio are taken, so that nobody reads them as hours of a job."""
+    """How much there is to do in all. Hours of audio are taken: they are no hours of a job."""
     for item, pattern in _TOTALS:
         match = pattern.search(words.free)
         amount = number(match["n"], match["scale"]) if match else 0.0

@@ -49,7 +49,7 @@ _SIDE = frozenset(
         "other_size",
         "one_card",
         "parallel",
-        "load",
+        "load", "worth",
     }
 )
 _NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
@@ -76,8 +76,8 @@ _TOLD_FIRST_OF_SLOTS = (
 )  # fmt: skip
 # The assumptions that move an answer most; engine settings come after them.
 _TOLD_FIRST = (
-    "model", "gpu", "gpu_wanted", "region", "regions", "purchase", "hours_per_month", "cny_per_usd",
-    "precision", "weight_precision", "method", "context_tokens", "concurrency", "input_tokens",
+    "model", "gpu", "gpu_wanted", "region", "regions", "tokens", "steps", "purchase", "hours_per_month",
+    "cny_per_usd", "precision", "weight_precision", "method", "context_tokens", "concurrency", "input_tokens",
     "output_tokens", "sequence_length", "micro_batch", "resolution", "frames", "batch", "parallelism",
     "engine",
 )  # fmt: skip

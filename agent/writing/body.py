@@ -71,6 +71,7 @@ _NOTED_TOPICS = frozenset(
 )  # fmt: skip
 _TOLD_BY_GUIDE = frozenset({"troubleshoot", "howto", "buying", "region"})
 _KV_CACHE = re.compile(r"kv[ -]?(?:cache|memory|缓存)", re.IGNORECASE)
+_FIRST = 2  # of a rate's sections: the rate, and what the day's work takes
 Body = Callable[[Words, Case], list[str]]
 
 
@@ -81,7 +82,8 @@ def body_sections(w: Words, case: Case) -> list[str]:
         return [*_chosen(w, case), *launch_sections(w, kit)]
     compared = case.done.first(CompareLogReport)
     logged = log_sections(w, compared) if compared is not None else []
-    loads = [capacity_section(w, case.reading, case.done.first(OtherSpeedReport) is not None), compute_budget_section(w, case.reading, case.catalog)]
+    rated = case.done.first(OtherSpeedReport) is not None
+    loads = [capacity_section(w, case.reading, rated), compute_budget_section(w, case.reading, case.catalog)]
     asked_back = [] if logged else _asked_back(w, case)
     sections = [
         *logged,
@@ -125,13 +127,19 @@ def _size(w: Words, case: Case) -> list[str]:
     found = case.done.first(Recommendation)
     if found is None:
         return memory_sections(w, case.done)
-    named = memory_sections(w, case.done, brief=True, count_asked=asks(case.reading, "least_cards"))
+    request = case.reading.request
+    loaded = request.requests_per_second or request.concurrency or request.users
+    counted = asks(case.reading, "least_cards")
+    # How many cards a load takes is for the recommendation to say, not for the memory of one request.
+    named = [] if counted and loaded else memory_sections(w, case.done, brief=True, count_asked=counted)
     others = companions(case.done)
     best = found.options[0].memory if found.options else None
     beside = [companion_line(w, best, others)] if best is not None and others and not named else []
     speed = found.options[0].speed if found.options else None
     late = [latency_section(w, case.reading, speed)] if isinstance(speed, ThroughputReport) else []
-    late += _other_speed(w, case)
+    rates = _other_speed(w, case)
+    named = [*rates[:_FIRST], *named]
+    late += rates[_FIRST:]
     other = [*instead_sections(w, case.done), other_size_lines(w, case.done)]
     if not found.options and named and instead_sections(w, case.done):
         # The verdict says that the cards named cannot; the answer goes on with what can.
@@ -212,7 +220,8 @@ def _compare(w: Words, case: Case) -> list[str]:
 
 def _region(w: Words, case: Case) -> list[str]:
     reports = case.done.all(CostReport)
-    costs = cost_sections(w, reports) if reports else []
+    shelf = stock_sections(w, reports) if "stock" in case.reading.topics else []
+    costs = cost_sections(w, reports, shelf=not shelf) if reports else []
     stock = w(
         "A price in the list is no promise of stock: check the zone in the console or with "
         "`DescribeAvailableResource`.",
@@ -223,7 +232,6 @@ def _region(w: Words, case: Case) -> list[str]:
         *case.done.all(FamilyReport),
     ]
     places = [facts.regions_line(w, row.regions) for row in rows if row.regions]
-    shelf = stock_sections(w, reports) if "stock" in case.reading.topics else []
     return [*shelf, *costs, bullets(places) if places else stock, *_guide(w, case)]
 
 
@@ -233,7 +241,8 @@ def _interconnect(w: Words, case: Case) -> list[str]:
     links = names.link_sections(w, found, unlinked) if found is not None else []
     guide = case.done.first(GuidesFound)
     noted = guide_sections(w, guide, limit=1 if links else 3) if guide is not None else []
-    return [*links, *_facts(w, case), *noted]
+    sized = memory_sections(w, case.done, rent=False)[:2]
+    return [*links, *_facts(w, case), *noted, *sized]
 
 
 def _lookup(w: Words, case: Case) -> list[str]:

@@ -33,11 +33,14 @@ _MINUTES_FROM_S = 120
 _USUAL_FPS = (10, 25)  # analysed frames of a camera: sampled, every frame
 
 
-def capacity_section(w: Words, reading: Reading) -> str:
-    """The rate that the machines together have to reach, and how to get from it to a number of GPUs."""
+def capacity_section(w: Words, reading: Reading, estimated: bool = False) -> str:
+    """The rate that the machines together have to reach, and how to get from it to a number of GPUs; where
+    the rate of a card is `estimated` in the same answer, the load alone."""
     rate = _rate(w, reading)
     if not rate:
         return ""
+    if estimated:
+        return w(f"**Load.** {rate}.", f"**负载**：{rate}。")
     example = _example(w, reading)
     return w(
         f"**Load.** {rate}. GPUs = this rate ÷ the rate of one card at your settings; that rate is to be "
@@ -83,6 +86,12 @@ def _rate(w: Words, reading: Reading) -> str:
             into = w.count(request.requests_per_second * request.input_tokens)
             text += w(f", {into} input tokens/s", f"，输入 {into} tokens/s")
         return text
+    if request.requests_per_second and request.users:
+        rate = w.num(request.requests_per_second, 3)
+        return w(
+            f"{w.count(request.users)} users' questions over the peak hours = {rate} requests/s",
+            f"{w.count(request.users)} 用户的提问集中在高峰时段 = 每秒 {rate} 次请求",
+        )
     if reading.streams and reading.fps:
         frames = w.num(reading.streams * reading.fps, 4)
         return w(
