@@ -12,12 +12,13 @@ from agent.writing.words import Words, bullets, table
 from tools.contracts.cost import CostReport
 
 
-def cost_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
-    """One report in full, or several side by side with the first in full below."""
-    if len(reports) > 1:
-        return [_comparison_line(w, reports), _side_by_side(w, reports), *detail_lines(w, reports[0])]
-    report = reports[0]
-    return [headline(w, report), options_table(w, report), *detail_lines(w, report)]
+def cost_sections(w: Words, reports: Sequence[CostReport], shelf: bool = True) -> list[str]:
+    """One report in full, or several side by side with the first in full below; `shelf`: with its stock."""
+    first, *others = reports
+    details = detail_lines(w, first, shelf)
+    if others:
+        return [_comparison_line(w, reports), _side_by_side(w, reports), *details]
+    return [headline(w, first), options_table(w, first), *details]
 
 
 def quote_lines(w: Words, reports: Sequence[CostReport]) -> list[str]:

@@ -68,6 +68,7 @@ def spot_outlook(
 
 def _averages(advice: tuple[SpotAdvice, ...], payg_hourly: Decimal | None) -> tuple[SpotAverage, ...]:
     """Live averages by zone, the cheapest first."""
+    newest = {row.zone_id: row for row in sorted(advice, key=lambda row: row.as_of)}
     return tuple(
         SpotAverage(
             zone=row.zone_id,
@@ -77,7 +78,7 @@ def _averages(advice: tuple[SpotAdvice, ...], payg_hourly: Decimal | None) -> tu
             release_rate=row.release_rate,
             as_of=row.as_of,
         )
-        for row in sorted(advice, key=lambda row: (row.percent_of_payg, row.zone_id))
+        for row in sorted(newest.values(), key=lambda row: (row.percent_of_payg, row.zone_id))
     )
 
 

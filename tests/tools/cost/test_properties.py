@@ -23,6 +23,13 @@ requests = st.builds(
     months=st.one_of(st.none(), st.floats(0.1, 48)),
     currency=st.sampled_from(["CNY", "USD"]),
     output_tokens_per_s=st.one_of(st.none(), st.floats(0.1, 1e6)),
+    total_tokens_per_s=st.one_of(st.none(), st.floats(0.1, 1e7)),
+    prefill_tokens_per_s=st.one_of(st.none(), st.floats(1, 1e7)),
+    disk_gib=st.one_of(st.none(), st.floats(0, 1e5)),
+    traffic_gb_per_month=st.one_of(st.none(), st.floats(0, 1e6)),
+    interruptions_per_day=st.one_of(st.none(), st.floats(0, 100)),
+    checkpoint_minutes=st.one_of(st.none(), st.floats(0.1, 1000)),
+    hours_per_month=st.one_of(st.none(), st.floats(0.1, 744)),
     allow_derived=st.booleans(),
     schedule=st.sampled_from(["", "24x7", "weekdays 9-18", "每天6小时"]),
 )
@@ -54,10 +61,50 @@ def test_machines_times_price_times_hours_is_the_total(request: CostRequest) -> 
 def test_above_the_break_even_the_month_is_really_cheaper(request: CostRequest) -> None:
     report = estimate_cost(request, CATALOG)
     prices = {row.purchase: row.amount for row in (*report.derived, *report.options)}
+    months = {"subscription_1m": 1, "subscription_1y": 12, "subscription_3y": 36}
     for even in report.break_evens:
-        month, hour = prices["subscription_1m"], prices["payg"]
+        month, hour = prices[even.cheaper_above] / months[even.cheaper_above], prices["payg"]
         assert month < hour * Decimal(even.hours_per_month + 0.1)
         assert month > hour * Decimal(even.hours_per_month - 0.1)
+    for term in report.term_break_evens:
+        assert prices[term.cheaper_above] < prices["subscription_1m"] * Decimal(term.months + 0.1)
+        assert prices[term.cheaper_above] > prices["subscription_1m"] * Decimal(term.months - 0.1)
+
+
+@given(requests)
+def test_input_and_output_tokens_together_pay_the_whole_price(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    tokens = report.tokens
+    if tokens is None or report.hourly is None:
+        return
+    million_a_second = 1 / 1e6
+    second = million_a_second * (
+        float(tokens.input_price) * tokens.input_tokens_per_s
+        + float(tokens.output_price) * tokens.output_tokens_per_s
+    )
+    rounding = million_a_second * 1e-6 * (tokens.input_tokens_per_s + tokens.output_tokens_per_s)
+    assert abs(second - float(report.hourly) / 3600) <= rounding + 1e-9
+    assert tokens.output_price <= tokens.output_only_price
+
+
+@given(requests)
+def test_disk_and_traffic_are_added_once(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    extra = sum((line.monthly for line in report.lines), Decimal(0))
+    if report.all_in_monthly is not None:
+        assert report.monthly is not None
+        assert report.all_in_monthly == report.monthly + extra
+        assert {line.currency for line in report.lines} == {report.currency}
+
+
+@given(requests)
+def test_interruptions_never_make_a_job_shorter(request: CostRequest) -> None:
+    spot = estimate_cost(request, CATALOG).spot
+    if spot is None or spot.total_hours is None or spot.lost_hours is None:
+        return
+    assert spot.lost_hours >= 0
+    assert spot.lowest_hourly is None or spot.lowest_hourly <= (spot.highest_hourly or 0)
+    assert 0 <= (spot.break_even_percent or 0) <= 100
 
 
 @given(requests)
