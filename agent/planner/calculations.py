@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from agent.planner.asked import fewest_cards, load_calls, load_targets, main_purpose
+from agent.planner.money import machines_of, money_args
 from agent.planner.requests import (
     counts_said,
     is_other,
@@ -32,6 +34,7 @@ from tools.contracts.training import TrainingTimeReport
 _TARGETS = 3
 _MODELS = 3
 _PRICED = 4
+_SPECIAL = ("-tee", "-tdx")  # confidential editions: nobody's plain choice
 
 
 def memory(case: Case) -> list[Call]:
@@ -39,11 +42,12 @@ def memory(case: Case) -> list[Call]:
     reading, catalog = case.reading, case.catalog
     names = models(reading)[:_MODELS] or [""]
     if case.done:
-        return instead(case)
+        return [*fewest_cards(case), *instead(case)]
     if not (names[0] or reading.request.params_b):
         return []
     places = target(reading)[:_TARGETS]
-    calls = [Call(*memory_call(reading, names[0], where, catalog), "main") for where in places]
+    purpose = main_purpose(reading)
+    calls = [Call(*memory_call(reading, names[0], where, catalog), purpose) for where in places]
     first = calls[0]
     if reading.request.allow_quantization:
         calls += [
@@ -51,6 +55,7 @@ def memory(case: Case) -> list[Call]:
         ]
     calls += [Call(*memory_call(reading, name, places[0], catalog), "companion") for name in names[1:]]
     calls += [*zero_stages(first, reading.topics), *on_other_sizes(case, names[0])]
+    calls += load_calls(case, names[0], places)
     return [*calls, Call("recommend_instance", sizing_args(reading.request), "rent")]
 
 
@@ -94,7 +99,10 @@ def speed(case: Case) -> list[Call]:
     if is_training(reading):
         calls = [Call("estimate_training_time", training_args(reading, name, place)) for place in where]
     else:
-        calls = [Call("estimate_throughput", speed_args(reading, name, place)) for place in where]
+        targets = load_targets(reading)
+        calls = [
+            Call("estimate_throughput", {**speed_args(reading, name, place), **targets}) for place in where
+        ]
     calls += [Call(*memory_call(reading, name, place, case.catalog), "main") for place in where]
     return calls + ([] if is_training(reading) else on_other_sizes(case, name))
 
@@ -158,12 +166,13 @@ def cost_args(
         "count": reading.count,
         "region": region,
         "purchase": request.purchase,
-        "hours": reading.hours,
         "currency": request.budget.currency if request.budget else None,
+        **money_args(reading),
     }
     if speed is not None:
         args["output_tokens_per_s"] = round(speed.output_tokens_per_s, 3)
         args["total_tokens_per_s"] = round(speed.total_tokens_per_s, 3)
+        args["prefill_tokens_per_s"] = round(speed.prefill_tokens_per_s, 3)
     return {key: value for key, value in args.items() if value}
 
 
@@ -173,10 +182,15 @@ def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
     if types:
         return types[:_PRICED]
     count = reading.request.gpu_count
+    machines = machines_of(reading)
+    if count and machines and count % machines == 0:
+        count //= machines  # "2 台 A10": machines, each with its share of the cards
     found: list[str] = []
     for mention in mentioned(reading, "family"):
         found += smallest(catalog.in_family(mention.name), count)
     counts: list[int | None] = [*counts_said(reading)]
+    if "vgpu" in reading.topics and not found:
+        found += _slices(reading, catalog)
     for mention in mentioned(reading, "gpu") if not found else []:
         for number in counts if len(counts) > 1 else [count]:
             found += smallest(catalog.with_gpu(mention.name, "current"), number)
@@ -185,10 +199,31 @@ def cost_types(reading: Reading, catalog: Catalog) -> list[str]:
     return list(dict.fromkeys(found))[:_PRICED]
 
 
+def _slices(reading: Reading, catalog: Catalog) -> list[str]:
+    """The smallest slice that each vGPU family on sale makes of the card named."""
+    rows = [
+        row
+        for mention in mentioned(reading, "gpu")
+        for row in catalog.with_gpu(mention.name, "current")
+        if row.gpu_count < 1 and not row.whole_gpus
+    ]
+    families = dict.fromkeys(row.family for row in rows)
+    return [
+        min(
+            (row for row in rows if row.family == name), key=lambda row: (row.gpu_count, row.memory_gib)
+        ).instance_type
+        for name in families
+    ]
+
+
 def smallest(rows: tuple[Instance, ...], gpu_count: int | None) -> list[str]:
     """The type with the fewest vCPU for the number of GPUs asked (one without a number); a slice only where
     nothing else is there."""
     whole = [row for row in rows if row.whole_gpus] or list(rows)
     fitting = [row for row in whole if row.whole_gpus == (gpu_count or 1)] or whole
-    best = min(fitting, key=lambda row: (row.whole_gpus, row.vcpu, row.memory_gib), default=None)
+    best = min(
+        fitting,
+        key=lambda row: (row.whole_gpus, row.family.endswith(_SPECIAL), row.vcpu, row.memory_gib),
+        default=None,
+    )
     return [best.instance_type] if best else []
