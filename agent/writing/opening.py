@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent.steps import Case
 from agent.writing.words import Words, short_model, table
+from agent.writing.worth import worth_sections
 from tools.contracts.memory import MemoryReport
 from tools.contracts.throughput import Capacity, ThroughputReport
 
@@ -15,7 +16,7 @@ def opening_sections(w: Words, case: Case) -> list[str]:
         for report in case.done.all(ThroughputReport)
         if report.capacity is not None
     ]
-    return [*loads, *_parallel(w, case)]
+    return [*worth_sections(w, case), *loads, *_parallel(w, case)]
 
 
 def _load(w: Words, report: ThroughputReport, found: Capacity) -> str:

@@ -69,3 +69,24 @@ def test_the_tensor_parallel_size_comes_first_and_smaller_ones_are_judged(adviso
 def test_where_smaller_sizes_fit_replicas_are_named(advisor: Advisor) -> None:
     line = first_line(advisor, "Qwen2.5-7B 在 4 张 A10 上张量并行设多少？")
     assert "TP=1" in line and "4 个副本" in line
+
+
+@pytest.mark.parametrize(
+    "question", ["Is gn6v still worth buying for LLM inference?", "gn6v 现在还值得买吗？"]
+)
+def test_an_old_card_that_costs_more_than_a_better_one_is_not_praised(
+    advisor: Advisor, question: str
+) -> None:
+    line = first_line(advisor, question)
+    assert "A10" in line and "9.533" in line and "26.46" in line
+    assert line.startswith(("**Hardly", "**新业务不太值得"))
+
+
+def test_what_an_old_card_is_still_ahead_in_is_said(advisor: Advisor) -> None:
+    line = first_line(advisor, "Is gn6v still worth buying?")
+    assert "memory bandwidth (900 against 600 GB/s)" in line
+
+
+def test_a_card_without_a_cheaper_equal_is_not_called_outdated(advisor: Advisor) -> None:
+    assert first_line(advisor, "A100 80G 还值得用吗").startswith("**值得")
+    assert first_line(advisor, "Is the A10 outdated?").startswith("**Yes, where")
