@@ -38,6 +38,8 @@ def lookup(case: Case) -> list[Call]:
         # "40 GB of GPU memory" is asked of the machine; one card of it or several may carry it.
         least = {"min_total_gpu_memory_gib": reading.vram_gb, "vgpu": False}
         return [Call("find_instances", {**least, "region": place}, "main") for place in places[:_NAMED]]
+    if limits := _properties(case):
+        return [Call("find_instances", limits, "main")]
     if reading.request.gpu_count and len(gpus) == 1:
         wanted = {"gpu": gpus[0].name, "gpu_count": reading.request.gpu_count, "order": "memory"}
         return [
@@ -52,6 +54,21 @@ def lookup(case: Case) -> list[Call]:
             args["region"] = region
         calls.append(Call("look_up", args))
     return calls
+
+
+def _properties(case: Case) -> dict[str, Any]:
+    """Limits on the network and on one card's memory, where types are asked for by them alone."""
+    reading = case.reading
+    if not reading.network_gbps or mentioned(reading, "instance", "family", "model"):
+        return {}
+    gpus = mentioned(reading, "gpu")
+    limits = {
+        "gpu": gpus[0].name if gpus else "",
+        "min_gpu_memory_gib": reading.vram_gb,
+        "min_network_gbps": reading.network_gbps,
+        "region": reading.request.regions[0] if reading.request.regions else "",
+    }
+    return {name: value for name, value in limits.items() if value}
 
 
 def named_only(case: Case) -> list[Call]:
@@ -115,10 +132,24 @@ def compare(case: Case) -> list[Call]:
         return []
     for kind in ("gpu", "family", "instance", "model", "precision"):
         named = [mention.name for mention in mentioned(case.reading, kind)][:_COMPARED]
+        named = _as_sold(case, named) if kind == "gpu" else named
         if len(named) >= 2:
             calls = [Call("compare", {"names": named, "kind": kind})]
             return calls + _beside(case, kind, named)
     return lookup(case)
+
+
+def _as_sold(case: Case, gpus: list[str]) -> list[str]:
+    """Where a family was said to carry another card, its own one in place of that."""
+    if "wrong_family_gpu" not in case.reading.claims:
+        return gpus
+    carried = [
+        row.gpu_model
+        for mention in mentioned(case.reading, "family")
+        for row in case.catalog.in_family(mention.name)
+    ]
+    sold = [gpu for gpu in gpus if case.catalog.with_gpu(gpu, "current")]
+    return list(dict.fromkeys([*carried, *sold]))[:_COMPARED] or gpus
 
 
 def _beside(case: Case, kind: str, named: list[str]) -> list[Call]:
@@ -227,7 +258,13 @@ def interconnect(case: Case) -> list[Call]:
         Call("find_instances", {**link, "limit": _LINKED_TYPES}, "links"),
         Call("find_instances", {"nvlink": False, "limit": _ALL_TYPES}, "unlinked"),
     ]
-    return guides_only(case) + (lookup(case) or linked)
+    request = case.reading.request
+    sized = [
+        Call(*memory_call(case.reading, request.model, place, case.catalog), "main")
+        for place in target(case.reading)[:1]
+        if place.get("gpu_count") and (request.model or request.params_b)
+    ]
+    return guides_only(case) + (sized or lookup(case) or linked)
 
 
 def guides_only(case: Case) -> list[Call]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from agent.reading.types import Mention
@@ -139,6 +139,23 @@ def find_gpus(words: Words, catalog: Catalog) -> list[GpuFound]:
         words.take(span.start, span.end)
         last_end = span.end
     return sorted([*found, *_strangers(words, catalog)], key=lambda item: item.start)
+
+
+def as_carried(gpus: list[GpuFound], named: Iterable[Mention], catalog: Catalog) -> list[GpuFound]:
+    """Cards without a memory size as the families beside them carry them: the V100 of gn6e has 32 GB."""
+    families = {
+        mention.name if mention.kind == "family" else catalog.family_of(mention.name) for mention in named
+    }
+    carried = [row.gpu_model for row in catalog.instances if row.family in families]
+    return [_carried(item, carried) for item in gpus]
+
+
+def _carried(item: GpuFound, carried: Sequence[str]) -> GpuFound:
+    stem, name = item.mention.name.split("-")[0], item.mention.name
+    kin = dict.fromkeys(card for card in carried if card.split("-")[0] == stem)
+    if name in kin or len(kin) != 1 or re.search(r"\d\s?g", item.mention.text.lower()):
+        return item
+    return replace(item, mention=item.mention.model_copy(update={"name": next(iter(kin))}))
 
 
 def _strangers(words: Words, catalog: Catalog) -> Iterator[GpuFound]:

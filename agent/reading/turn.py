@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from agent.reading.cards import is_consumer
 from agent.reading.claims import Scene, find_claims
 from agent.reading.clues import quotes_error, set_against, topics_of
-from agent.reading.gpus import GpuFound, find_gpus
+from agent.reading.gpus import GpuFound, as_carried, find_gpus
 from agent.reading.hardware import hardware_slots
 from agent.reading.instances import find_instances
 from agent.reading.intents import Seen, weigh
@@ -23,7 +23,7 @@ from agent.reading.precisions import PrecisionFound, find_precisions
 from agent.reading.times import find_deadline, find_duration, find_hours_of_use, find_window
 from agent.reading.types import Intent, Mention
 from agent.reading.unusable import find_unusable
-from agent.reading.volume import find_volume
+from agent.reading.volume import find_network, find_volume
 from agent.reading.words import Found, Words
 from agent.reading.work import (
     find_data,
@@ -75,6 +75,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     unusable = find_unusable(words)
     instances = find_instances(words, catalog)
     gpus = find_gpus(words, catalog) or find_gpus(Words.of(cards_of(pasted)), catalog)
+    gpus = as_carried(gpus, [mention for _, mention in instances], catalog)
     models = settle_sizes(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
     regions = find_regions(words, catalog)
     precision = find_precisions(words, catalog)
@@ -94,7 +95,13 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         find_wishes(words),
         _given(uses, find_window(words), find_deadline(words)),
         _given(find_duration(words, loose=bool(purchases or amounts or _ASKS_PRICE.search(words.plain)))),
-        _given(find_vram(words), find_method(words), find_objective(words), find_engine(words)),
+        _given(
+            find_network(words),
+            find_vram(words),
+            find_method(words),
+            find_objective(words),
+            find_engine(words),
+        ),
         hardware_slots(words, gpus, [mention for _, mention in instances], catalog),
         precision.slots(),
     )

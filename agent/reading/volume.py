@@ -74,8 +74,10 @@ _PER_MILLION = re.compile(
 
 
 _NETWORK = re.compile(
-    rf"(?P<n>{NUM})\s*(?:g(?:bps|bit/s|bits/s|b/s)?|千兆)\+?\s*(?:以上的?)?(?:的)?\s*(?:network|bandwidth|内网|网络|网卡|带宽)"
-    rf"|(?:network|内网|网络)(?:带宽)?\s*(?:of|above|over|at least|>=?|不低于|至少|大于|超过|要)\s*(?P<after>{NUM})\s*g"
+    rf"(?P<n>{NUM})\s*(?:g(?:bps|bit/s|bits/s|b/s)?|千兆)\+?\s*(?:以上的?)?(?:的)?\s*"
+    r"(?:network|bandwidth|内网|网络|网卡|带宽)"
+    r"|(?:network|内网|网络)(?:带宽)?\s*(?:of|above|over|at least|>=?|不低于|至少|大于|超过|要)"
+    rf"\s*(?P<after>{NUM})\s*g"
 )
 
 

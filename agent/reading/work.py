@@ -52,6 +52,7 @@ _VRAM = re.compile(
     rf"(?:显存|vram|gpus?(?![a-z])|cards?|显卡|1?\s?[张块]?卡|video memory"
     rf"|gpu memory)"
     rf"|(?:显存|vram|每[人卡张])\s*(?:有|是|为|of|只有|要|:)?\s*{_MEMORY}(?![a-z])"
+    rf"|(?:at least|>=?|no less than|minimum)\s{_MEMORY}\s(?:on|per|in)\s(?:1|one|each|a|the)\s(?:gpu|card)"
     rf"|\b(?:is|are|will|would)\s{_MEMORY}\s(?:enough|ok|sufficient|do)|(?<![\d.]){_MEMORY}\s*(?:够|行)"
 )
 

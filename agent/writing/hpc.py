@@ -17,10 +17,12 @@ def fp64_sections(w: Words, case: Case) -> list[str]:
         case.catalog.instance(report.instance_type).gpu_model: report
         for report in case.done.all(CostReport, "fp64")
     }
-    cards = [case.catalog.gpu(name) for name in priced]
-    if not cards:
+    if not priced:
         return []
     named = {mention.name for mention in mentioned(case.reading, "gpu")}
+    for report in case.done.all(CostReport):  # the same price may have been asked for another reason
+        priced.setdefault(case.catalog.instance(report.instance_type).gpu_model, report)
+    cards = [case.catalog.gpu(name) for name in priced]
     weak = [card.gpu_model for card in cards if card.gpu_model in named and not _real(card)]
     able = [card.gpu_model for card in cards if _real(card)]
     rows = [
@@ -36,8 +38,8 @@ def fp64_sections(w: Words, case: Case) -> list[str]:
 
 def _verdict(w: Words, weak: list[str], able: list[str]) -> str:
     return w(
-        f"**No, not for double precision: {w.listed(weak)} has only token FP64 units.** Take {w.listed(able)}; "
-        "for single or mixed precision this does not matter.",
+        f"**No, not for double precision: {w.listed(weak)} has only token FP64 units.** Take "
+        f"{w.listed(able)}; for single or mixed precision this does not matter.",
         f"**双精度不划算：{w.listed(weak)} 几乎没有 FP64 单元。** 请选 {w.listed(able)}；"
         "单精度、混合精度不受影响。",
     )

@@ -10,7 +10,11 @@ from agent.reading.words import Words as QuestionWords
 from agent.writing.glossary import entries
 from agent.writing.words import Words, bullets, quoted
 
-_SHADES = ("break_in", "account", "personal", "identity")  # tags of special.toml, the graver first
+# Tags of special.toml, the graver first, with the answer of each.
+_SHADES = {
+    "break_in": "break_in", "account": "account", "orders": "account", "personal": "personal",
+    "identity": "identity",
+}  # fmt: skip
 _NOT_POSITIVE = re.compile(r"[$¥￥]?[-–—−－]|负|minus|negative|[0０]\s?\D", re.IGNORECASE)
 _EXAMPLES = (
     (
@@ -90,9 +94,9 @@ def _out_of_scope(w: Words, reading: Reading) -> str:
     asked = QuestionWords.of(reading.question).plain
     if "mining" in reading.topics:
         return declined(w, "mining")
-    for shade in _SHADES:
+    for shade, code in _SHADES.items():
         if tags("special")[shade].search(asked):
-            return declined(w, shade)
+            return declined(w, code)
     return declined(w, "other_cloud" if "other_cloud" in reading.topics else "outside")
 
 

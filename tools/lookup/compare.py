@@ -121,6 +121,7 @@ def _families(
         ("host_cpu", "", "", [report.facts.host_cpu or None if report.facts else None for report in reports]),
         ("purpose", "", "", [report.facts.purpose if report.facts else None for report in reports]),
         ("erdma", "", "", [report.facts.erdma if report.facts else None for report in reports]),
+        ("rdma_gbps", "Gbit/s", "max", [_most([row.rdma_gbps for row in r.instances]) for r in reports]),
         ("access", "", "", [report.facts.access if report.facts else None for report in reports]),
         ("status", "", "", [_common(report.statuses) for report in reports]),
         (
@@ -220,6 +221,10 @@ def _money(amount: Decimal | None) -> float | None:
 
 def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 2)
+
+
+def _most(values: Sequence[float | None]) -> float | None:
+    return max((value for value in values if value), default=None)
 
 
 def _common(values: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from tools.recommend.tariff import Tariff
 _TEXT_KINDS = ("llm", "moe-llm", "vlm")
 _TASKS = ("diffusion", "video", "asr", "tts", "vision", "embedding", "reranker")
 _LOWEST_CAPABILITY = 7.0
+_FP8_CAPABILITY = 8.9  # tensor cores with FP8: Ada and Hopper
 TRAIN_BATCH = 8  # texts or images of one step of full training; accumulation makes larger batches of it
 
 
@@ -107,7 +108,7 @@ class OtherTask:
         slower = 0.5 if setting.offload else 1.0  # weights cross PCIe for every step or stage
         return priced(
             kind, instances, machines, self.tariff, limits, self.catalog,
-            precision=setting.precision or ("bf16" if kind.shape.bf16_tflops else "fp16"),
+            precision=_precision_on(setting, kind),
             rung=rung,
             layout=Layout(data=machines * kind.count),
             speed=rate * machines * kind.count * slower,
@@ -126,7 +127,7 @@ class OtherTask:
                 instance_type=instance_type,
                 resolution=request.resolution,
                 frames=request.frames,
-                batch=request.batch or (None if self._generates else request.concurrency) or self.batch,
+                batch=_batch(request) or (None if self._generates else request.concurrency) or self.batch,
                 tokens=request.context_tokens or request.sequence_length,
                 precision=setting.precision or request.precision,
                 offload=setting.offload,
@@ -168,6 +169,14 @@ def is_other(request: SizingRequest, catalog: Catalog) -> bool:
     return True
 
 
+def _precision_on(setting: Setting, kind: Silicon) -> str:
+    """The name of what a card does: fp8 weights without FP8 units are stored in 8 bit and computed in 16."""
+    if setting.precision == "fp8" and (kind.gpu.compute_capability or 0.0) < _FP8_CAPABILITY:
+        return "fp8-w8a16"
+    shape = kind.shape
+    return setting.precision or ("bf16" if shape is not None and shape.bf16_tflops else "fp16")
+
+
 def other_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: Notes) -> OtherTask:
     """The task of such a request. Raises `InputError` and `NotKnown` for models nobody knows."""
     trains = request.method or request.task in ("finetune", "pretrain")
@@ -179,9 +188,14 @@ def other_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, notes: 
     if generates and not trains and request.allow_quantization and not request.precision:
         settings += [Setting("fp8", ""), Setting("", "model")]
     batch = TRAIN_BATCH if mode == "train-full" else None
-    if batch and not (request.batch or request.concurrency):
+    if batch and not (_batch(request) or request.concurrency):
         notes.assume("batch", batch, "default_batch")
     task = OtherTask(request, mode, tuple(settings), batch, tariff, catalog)
     for assumption in task._report(settings[0]).assumptions:
         notes.assume(assumption.field, assumption.value, assumption.reason)
     return task
+
+
+def _batch(request: SizingRequest) -> int | None:
+    """Items of one step: a training's micro-batch is the same thing."""
+    return request.batch or request.micro_batch
