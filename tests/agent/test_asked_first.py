@@ -71,12 +71,8 @@ def test_where_smaller_sizes_fit_replicas_are_named(advisor: Advisor) -> None:
     assert "TP=1" in line and "4 个副本" in line
 
 
-@pytest.mark.parametrize(
-    "question", ["Is gn6v still worth buying for LLM inference?", "gn6v 现在还值得买吗？"]
-)
-def test_an_old_card_that_costs_more_than_a_better_one_is_not_praised(
-    advisor: Advisor, question: str
-) -> None:
+@pytest.mark.parametrize("question", ["Is gn6v still worth it for LLMs?", "gn6v 现在还值得买吗？"])
+def test_an_old_card_dearer_than_a_better_one_is_not_praised(advisor: Advisor, question: str) -> None:
     line = first_line(advisor, question)
     assert "A10" in line and "9.533" in line and "26.46" in line
     assert line.startswith(("**Hardly", "**新业务不太值得"))
