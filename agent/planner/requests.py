@@ -107,8 +107,8 @@ def memory_call(
             else ""
         )
         args = _set(
-            **named, mode=mode, resolution=request.resolution, frames=request.frames, batch=request.batch,
-            precision=request.precision, **where,
+            **named, mode=mode, resolution=request.resolution, frames=request.frames,
+            batch=request.batch or request.micro_batch, precision=request.precision, **where,
         )  # fmt: skip
         return "estimate_other_memory", args
     if is_training(reading):

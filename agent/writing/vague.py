@@ -61,16 +61,9 @@ def vague_sections(w: Words, case: Case) -> list[str]:
 
 def which_model(w: Words, reading: Reading) -> str:
     """Which of a line's models is meant, with the choices."""
-    near = [
-        name
-        for mention in reading.mentions
-        if mention.kind == "model" and not mention.name
-        for name in mention.near
-    ]
-    return w(
-        f"**Which of these do you mean?** {w.listed(short_model(name) for name in near[:4])}",
-        f"**请问具体是哪一个？** {w.listed(short_model(name) for name in near[:4])}",
-    )
+    near = [name for mention in reading.mentions if mention.kind == "unsized_model" for name in mention.near]
+    choices = w.listed(dict.fromkeys(short_model(name) for name in near))
+    return w(f"**Which of these do you mean?** {choices}", f"**请问具体是哪一个？** {choices}")
 
 
 def question_back(w: Words, reading: Reading) -> str:

@@ -213,3 +213,26 @@ def test_a_card_at_home_is_what_the_cards_to_rent_are_held_against(advisor: Advi
     wanted = answer(advisor, "my 4x 4090 need 30 min per Wan2.1 clip, is one A100 faster?").reading.request
     assert wanted.gpu_wanted == ("A100-80GB",)
     assert wanted.gpu_count in (None, 1)
+
+
+@pytest.mark.parametrize(
+    ("question", "choices"),
+    [
+        ("Qwen2.5 推理用哪个实例", ("0.5B", "7B", "32B", "72B")),
+        ("Which instance for Llama 3 inference?", ("8B", "70B")),
+    ],
+)
+def test_a_line_without_a_size_is_asked_back_with_the_sizes_there_are(
+    advisor: Advisor, question: str, choices: tuple[str, ...]
+) -> None:
+    first = answer(advisor, question).text.splitlines()[0]
+    assert first.startswith(("**Which of these", "**请问具体是哪一个"))
+    for size in choices:
+        assert size in first
+
+
+@pytest.mark.parametrize(
+    "question", ["resnet50 训练 batch 256 要多少显存", "How much memory to train resnet50 at batch 256?"]
+)
+def test_the_batch_of_a_vision_training_counts(advisor: Advisor, question: str) -> None:
+    assert "21.8 GiB" in answer(advisor, question).text.splitlines()[0]

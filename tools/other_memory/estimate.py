@@ -140,6 +140,9 @@ def find_subject(request: OtherMemoryRequest, catalog: Catalog, notes: Notes) ->
         return pipeline
     network = find_network(request.model, catalog)
     if network is not None:
+        row = network.backbone
+        if normal(request.model) not in {normal(text) for text in (row.name, row.display_name, *row.aliases)}:
+            notes.assume("model", row.display_name, "backbone_of_name")
         return network
     model = catalog.find_model(request.model)
     if model is not None and model.kind in ("embedding", "reranker", "asr", "tts"):
@@ -155,6 +158,7 @@ def find_subject(request: OtherMemoryRequest, catalog: Catalog, notes: Notes) ->
     if catalog.model_names.get(normal(request.model)) == "":
         raise NotKnown("model", request.model, f"the parts of {request.model!r} are not known")
     names = {key: row.display_name for key, row in pipeline_names(catalog).items()}
+    names |= {normal(row.name): row.display_name for row in catalog.vision_backbones}
     raise InputError("model", request.model, "a known model", near(request.model.rsplit("/", 1)[-1], names))
 
 

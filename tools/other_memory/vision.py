@@ -29,6 +29,12 @@ _HEADS = (
     (r"deeplab|pspnet|upernet|fcn", 1.0),  # pyramid pooling at the dilated stride
 )
 _HEAD_PIXELS = 800 * 1333
+# A residual backbone inside a longer name: "mask_rcnn_R_50_FPN", "deeplabv3plus R-101-D8", "X_101_32x8d".
+_RESIDUAL = re.compile(
+    r"(?<![a-z0-9])(resnext|resnet|r|x)[-_ ]?(18|34|50|101|152)(?:[-_ ]?(\d+x\d+d))?(?![a-z0-9])"
+)
+_OTHER_BLOCKS = re.compile(r"(?<![a-z])(se|sk|eca|csp|wide|res2)[-_ ]?res")  # blocks of another size
+_RESNEXT_WIDTHS = {"101": "32x8d"}  # of the depths that the catalog holds, where none is written
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +48,19 @@ class Network:
 
 
 def find_network(name: str, catalog: Catalog) -> Network | None:
-    """The network of a name: a backbone, or a detector or segmenter that names its backbone; else None."""
+    """The network of a name: a backbone, or a detector or segmenter that names its backbone; else None, also
+    where the named backbone is one that the catalog does not hold."""
     written = name.strip().lower()
     for row in catalog.vision_backbones:
         if normal(written) in {normal(text) for text in (row.name, row.display_name, *row.aliases)}:
             return Network(row)
-    found = re.search(r"(?:resne[x]?t|\br|\bx)[-_ ]?(18|34|50|101|152)\b|(?:_|\b)([rx])_(50|101)", written)
-    if not found:
+    found = _RESIDUAL.search(written)
+    if not found or _OTHER_BLOCKS.search(written):
         return None
-    depth = found[1] or found[3]
-    wide = "x_101" in written or "resnext" in written or "x101" in written
-    wanted = "resnext101_32x8d" if wide else f"resnet{depth}"
+    line, depth, width = found.groups()
+    wanted = f"resnet{depth}"
+    if line in ("resnext", "x"):
+        wanted = f"resnext{depth}_{width or _RESNEXT_WIDTHS.get(depth, '')}"
     backbone = next((row for row in catalog.vision_backbones if row.name == wanted), None)
     if backbone is None:
         return None

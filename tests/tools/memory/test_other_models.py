@@ -62,6 +62,31 @@ def test_parts_sum_to_the_peak_and_grow_with_pixels_frames_and_batch() -> None:
         )
 
 
+@pytest.mark.parametrize(
+    "name", ["resnext50_32x4d", "resnext-101-64x4d", "mask_rcnn_X_50", "se_resnext101", "wide_resnet50_2"]
+)
+def test_a_backbone_that_is_not_known_is_never_taken_for_another(name: str) -> None:
+    with pytest.raises(InputError) as error:
+        report(model=name, mode="train")
+    assert error.value.field == "model"
+
+
+@pytest.mark.parametrize(
+    ("name", "backbone"),
+    [
+        ("detectron2/COCO-Keypoints/keypoint_rcnn_X_101_32x8d_FPN_3x", "ResNeXt-101 32x8d"),
+        ("mask_rcnn_X_101", "ResNeXt-101 32x8d"),
+        ("mmsegmentation/deeplabv3plus R-50-D8", "ResNet-50"),
+        ("resnext101", "ResNeXt-101 32x8d"),
+    ],
+)
+def test_the_backbone_that_a_longer_name_means_is_said(name: str, backbone: str) -> None:
+    found = report(model=name, mode="train")
+    said = [item.value for item in found.assumptions if item.field == "model"]
+    assert said in ([backbone], []) and (said or name == "resnext101")
+    assert found.model == backbone
+
+
 def test_offload_takes_less_than_none_and_by_layers_less_than_by_model() -> None:
     peaks = [
         report(model="flux", offload=offload).peak_gib_per_gpu
