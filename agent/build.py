@@ -15,6 +15,7 @@ from langgraph.graph.state import CompiledStateGraph
 
 from agent.grounding import Grounding
 from agent.prompt import system_prompt
+from agent.timing import Timing
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ def build_agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> CompiledStat
         ModelCallLimitMiddleware(run_limit=MODEL_CALL_LIMIT, exit_behavior="error"),
         ToolErrorMiddleware(_tool_error),
         Grounding(),
+        Timing(),
     ]
     return create_agent(model, list(tools), system_prompt=system_prompt(), middleware=middleware)
 

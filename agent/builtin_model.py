@@ -67,6 +67,7 @@ class BuiltinChatModel(BaseChatModel):
                 for key, call in zip(ids, calls, strict=True)
             ],
             additional_kwargs={"purposes": {key: call.purpose for key, call in zip(ids, calls, strict=True)}},
+            response_metadata={"model_name": BUILTIN},
         )
 
 

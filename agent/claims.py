@@ -1,25 +1,50 @@
-"""Facts stated in prose as typed claims: names of instances and GPUs, money, memory, rates, times, counts."""
+"""Facts stated in prose as typed claims: names, money, memory, rates, times, counts, bare numbers."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
 
+from agent.claim_forms import (
+    BARE,
+    CONTACT,
+    DATES,
+    DOLLARS,
+    FACTORS,
+    FAMILY,
+    GPU,
+    HEADING_UNITS,
+    INSTANCE,
+    LIST_MARK,
+    MODEL,
+    MONEY,
+    MONTHS,
+    MULTIPLE,
+    NUMBER,
+    QUANTITIES,
+    SCALES,
+    Kind,
+)
+from agent.reading.numerals import digits_for_words
+from agent.reading.words import MAX_CHARS, Words
 from knowledge.names import normal_gpu
 
-Kind = Literal[
-    "instance", "family", "gpu", "money", "memory", "token_rate", "bandwidth", "compute", "time", "percent",
-    "tokens", "cards", "date",
-]  # fmt: skip
+_SMALL = 12  # "two reasons", "step 3": what anybody may count without a source
+_CELL = re.compile(rf"(?P<before>[*~≈约\s]*){NUMBER}(?P<after>[*\s]*)")
+_RULE = re.compile(r"\s*\|?(?:\s*:?-{2,}:?\s*\|?)+\s*")
+_SPELLED = re.compile(
+    r"(?i)[一二两三四五六七八九十百千]|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen"
+    r"|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|dozen)\b"
+)
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One stated fact. `value` is in the base unit of its kind (CNY or USD, GiB, tokens/s, GB/s, TFLOPS, s);
-    `step` is the size of the last digit shown, in that unit; `name` holds names and dates. A GPU's `value` is
-    the memory size in its name, 0 without one."""
+    """One stated fact. `value` is in the base unit of its kind (CNY or USD, GiB, tokens/s, GB/s, TFLOPS, s,
+    billions of parameters); `step` is the size of the last digit shown, in that unit; `name` holds names,
+    dates and addresses. A GPU's `value` is the memory size in its name, 0 without one."""
 
     kind: Kind
     text: str
@@ -29,114 +54,141 @@ class Claim:
     currency: str = ""
 
 
-_GIB = 2.0**30
-# Units by kind with their size in the kind's base unit; the first kind that fits takes a number.
-_UNITS: dict[Kind, dict[str, float]] = {
-    "compute": {"TFLOPS": 1, "TFLOP/s": 1, "PFLOPS": 1e3, "TOPS": 1},
-    "bandwidth": {
-        "TB/s": 1e3, "GB/s": 1, "GiB/s": _GIB / 1e9, "MB/s": 1e-3, "Gbit/s": 0.125, "Gbps": 0.125,
-        "Mbit/s": 1.25e-4, "Mbps": 1.25e-4,
-    },
-    "token_rate": {
-        "tokens/s": 1, "token/s": 1, "tok/s": 1, "tps": 1, "tokens per second": 1, "token/秒": 1,
-        "tokens/秒": 1,
-    },
-    "memory": {
-        "TiB": 1024, "GiB": 1, "MiB": 1 / 1024, "KiB": 1 / 1024**2, "TB": 1e12 / _GIB, "GB": 1e9 / _GIB,
-        "MB": 1e6 / _GIB, "KB": 1e3 / _GIB, "G显存": 1, "G 显存": 1, "G内存": 1, "G 内存": 1,
-    },
-    "tokens": {"tokens": 1, "token": 1},
-    "percent": {"%": 1, "％": 1, "percent": 1},
-    "time": {
-        "ms": 1e-3, "毫秒": 1e-3, "s": 1, "seconds": 1, "second": 1, "秒": 1, "minutes": 60, "minute": 60,
-        "min": 60, "分钟": 60, "hours": 3600, "hour": 3600, "h": 3600, "小时": 3600, "days": 86400,
-        "day": 86400, "天": 86400,
-    },
-    "cards": {
-        "GPUs": 1, "GPU": 1, "cards": 1, "card": 1, "machines": 1, "machine": 1, "instances": 1, "nodes": 1,
-        "张": 1, "卡": 1, "台": 1,
-    },
-}  # fmt: skip
-_SCALES = {
-    "k": 1e3, "千": 1e3, "thousand": 1e3, "万": 1e4, "w": 1e4, "百万": 1e6, "million": 1e6, "亿": 1e8,
-    "billion": 1e9,
-}  # fmt: skip
-
-
-def _any(words: dict[str, float]) -> str:
-    return "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-
-
-_NUMBER = r"(?P<n>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-_SCALED = rf"{_NUMBER}\s*(?:(?P<k>{_any(_SCALES)})(?![A-Za-z]))?"
-_QUANTITIES = {
-    kind: re.compile(
-        rf"(?<![\w./]){_SCALED}\s*(?:[x×]\s*)?(?P<u>{_any(units)})(?![A-Za-z0-9/])", re.IGNORECASE
-    )
-    for kind, units in _UNITS.items()
-}
-_FACTORS = {kind: {unit.lower(): size for unit, size in units.items()} for kind, units in _UNITS.items()}
-_DOLLARS = ("us$", "$", "usd", "dollar", "dollars", "美元", "美金")
-_MONEY = (
-    re.compile(rf"(?P<c>US\$|\$|¥|￥|CNY|RMB)\s*{_SCALED}", re.IGNORECASE),
-    re.compile(
-        rf"(?<![\w./]){_SCALED}\s*(?P<c>CNY|RMB|yuan|人民币|元|块钱|块(?=[/每，。 ])|USD|dollars?|美元|美金)",
-        re.IGNORECASE,
-    ),
-)
-_INSTANCE = re.compile(
-    r"(?<![\w.])(?:ecs\.)?([a-z]{2,8}\d{1,2}[a-z]*(?:-[a-z0-9]+)*\.\d{0,3}x?large)(?!\w)", re.IGNORECASE
-)
-_FAMILY = re.compile(
-    r"(?<![\w.\-])((?:ebm|scc|v|s)?gn\d{1,2}[a-z]{0,3}|ve\d)(?:-(?:vws|tee|tdx|wy|xr))?(?![\w.]*large|\w)",
-    re.IGNORECASE,
-)
-_GPU = re.compile(
-    r"(?<![A-Za-z0-9.\-])((?:(?:RTX|GTX|Tesla|GeForce|PRO) ?)*"
-    r"(?:A(?:2|10G?|16|30|40|100X?|800)|B(?:100|200|300)|GB(?:200|300)|H(?:20|100|200|800)|L(?:2|4|20N?|40S?)"
-    r"|T4|V100S?|P(?:4|40|100)|M40|K80|MI\d{3}X?|[2345]0[6789]0(?: ?Ti)?))"
-    r"(?:[- ](?:SXM\d?|PCIe|NVL))*(?:[- ]?(\d{2,3}) ?G(?:i?B)?)?(?![A-Za-z0-9])"
-)
-_DATE = re.compile(r"(?<!\d)(20[12]\d-\d{2}(?:-\d{2})?)(?!\d)")
-
-
 def claims_in(text: str) -> list[Claim]:
-    """Every fact that the text states in a form that can be checked, code blocks and tables included."""
+    """Every fact that the text states in a form that can be checked: code blocks, tables (with the units of
+    their headings) and numbers in words included."""
+    text = _with_units(_plain_signs(text))
+    return [*_written(text), *_spelled(text)]
+
+
+def plain_name(name: str) -> str:
+    """A model's name without blanks, signs and case, so that its spellings compare."""
+    return re.sub(r"[\W_]", "", name.replace("通义千问", "qwen")).lower()
+
+
+def _plain_signs(text: str) -> str:
+    """Full-width forms and the digits of other scripts as ASCII."""
+    text = unicodedata.normalize("NFKC", text)
+    if text.isascii():
+        return text
+    return "".join(str(unicodedata.decimal(char)) if char.isdecimal() else char for char in text)
+
+
+def _written(text: str) -> list[Claim]:
     found = [*_names(text), *_money(text)]
-    taken = [match.span() for pattern in (_INSTANCE, _DATE, _GPU) for match in pattern.finditer(text)]
-    for kind, pattern in _QUANTITIES.items():
+    patterns = (INSTANCE, GPU, MODEL, CONTACT, LIST_MARK, *DATES)
+    taken = [match.span() for pattern in patterns for match in pattern.finditer(text)]
+    money = [match.span() for pattern in MONEY for match in pattern.finditer(text)]
+    for kind, pattern in QUANTITIES.items():
         for match in pattern.finditer(text):
-            if any(start <= match.start() < end for start, end in taken):
-                continue
+            if not _within(match, taken):
+                taken.append(match.span())
+                found.append(_claim(kind, match, FACTORS[kind][match["u"].lower()]))
+    for match in MULTIPLE.finditer(text):
+        if not _within(match, taken):
             taken.append(match.span())
-            found.append(_claim(kind, match, _FACTORS[kind][match["u"].lower()]))
+            found.append(_claim("ratio", match, 1.0))
+    found += [
+        claim
+        for match in BARE.finditer(text)
+        if not _within(match, taken) and not _within(match, money) and (claim := _bare(match))
+    ]
     return found
 
 
+def _within(match: re.Match[str], spans: list[tuple[int, int]]) -> bool:
+    return any(start <= match.start("n") < end for start, end in spans)
+
+
 def _names(text: str) -> Iterator[Claim]:
-    for match in _INSTANCE.finditer(text):
+    for match in INSTANCE.finditer(text):
         yield Claim("instance", match[0], name=f"ecs.{match[1].lower()}")
-    for match in _FAMILY.finditer(text):
+    for match in FAMILY.finditer(text):
         yield Claim("family", match[0], name=match[0].lower())
-    for match in _GPU.finditer(text):
+    for match in GPU.finditer(text):
         yield Claim("gpu", match[0].strip(), value=float(match[2] or 0), name=normal_gpu(match[1]))
-    for match in _DATE.finditer(text):
-        yield Claim("date", match[0], name=match[1])
+    for match in MODEL.finditer(text):
+        yield Claim("model", match[0].strip(), name=plain_name(match[1]))
+    for match in CONTACT.finditer(text):
+        yield Claim("contact", match[0], name=match[0].lower())
+    for pattern in DATES:
+        for match in pattern.finditer(text):
+            yield Claim("date", match[0].strip(), name=_iso(match))
+
+
+def _iso(match: re.Match[str]) -> str:
+    month = match["m"].lower()
+    parts = [match["y"], f"{int(month) if month.isdigit() else MONTHS[month[:3]]:02d}"]
+    return "-".join([*parts, f"{int(match['d']):02d}"] if match["d"] else parts)
 
 
 def _money(text: str) -> Iterator[Claim]:
-    for pattern in _MONEY:
+    for pattern in MONEY:
         for match in pattern.finditer(text):
             claim = _claim("money", match, 1.0)
-            currency = "USD" if match["c"].lower() in _DOLLARS else "CNY"
+            currency = "USD" if match["c"].lower() in DOLLARS else "CNY"
             yield Claim("money", claim.text, claim.value, claim.step, currency=currency)
+
+
+def _bare(match: re.Match[str]) -> Claim | None:
+    claim = _claim("number", match, 1.0)
+    counts = claim.value <= _SMALL and claim.value.is_integer() and "." not in match["n"]
+    return None if counts else claim
 
 
 def _claim(kind: Kind, match: re.Match[str], factor: float) -> Claim:
     """A figure with its step: 34.7 is known to 0.1, 25,400 to 100 (two digits at least are meant)."""
+    groups = match.groupdict()
     digits = match["n"].replace(",", "")
-    scale = _SCALES.get((match["k"] or "").lower(), 1.0)
+    scale = SCALES.get((groups.get("k") or "").lower(), 1.0)
     decimals = len(digits.partition(".")[2])
     zeros = 0 if decimals else min(len(digits) - len(digits.rstrip("0")), max(len(digits) - 2, 0))
     step = 10.0 ** (zeros - decimals)
     return Claim(kind, match[0].strip(), float(digits) * scale * factor, step * scale * factor)
+
+
+def _with_units(text: str) -> str:
+    """The text with the unit of its column or row behind each bare number of a Markdown table."""
+    if "|" not in text:
+        return text
+    lines = text.split("\n")
+    heads: list[str] = []
+    for place, line in enumerate(lines):
+        if line.count("|") < 2 and not heads:
+            continue
+        if "|" not in line:
+            heads = []
+        elif place + 1 < len(lines) and not heads and _RULE.fullmatch(lines[place + 1]):
+            heads = [_unit(cell) for cell in line.strip().strip("|").split("|")]
+        elif heads and not _RULE.fullmatch(line):
+            cells = line.strip().strip("|").split("|")
+            row = _unit(cells[0])
+            units = [*heads, *[""] * len(cells)]
+            shown = [
+                _CELL.sub(rf"\g<before>\g<n> {units[column] or row}\g<after>", cell)
+                if column and _CELL.fullmatch(cell)
+                else cell
+                for column, cell in enumerate(cells)
+            ]
+            lines[place] = "|" + "|".join(shown) + "|"
+    return "\n".join(lines)
+
+
+def _unit(heading: str) -> str:
+    heading = GPU.sub("", heading)  # the size in a card's name is no unit of its column
+    found = (pattern.search(heading) for pattern in HEADING_UNITS)
+    unit = next((match[0] for match in found if match), "")
+    return {"¥": "CNY", "￥": "CNY", "$": "USD"}.get(unit, unit)
+
+
+def _spelled(text: str) -> Iterator[Claim]:
+    """Figures written in words: "forty CNY", "每小时四十元". A word without a unit states nothing."""
+    for line in text.splitlines():
+        if not _SPELLED.search(line):
+            continue
+        words = Words.of(line[:MAX_CHARS])
+        before = {(claim.kind, claim.value) for claim in _written(words.plain)}
+        digits_for_words(words)
+        for claim in _written(words.plain):
+            if claim.kind != "number" and not claim.name and (claim.kind, claim.value) not in before:
+                yield claim

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NotRequired
 
 from langchain.agents.middleware import AgentMiddleware, AgentState, hook_config
@@ -14,8 +15,11 @@ from typing_extensions import override
 from agent.builtin_model import BUILTIN
 from agent.claims import Claim, claims_in
 from agent.evidence import Evidence
+from agent.guides import GuidesFound
 from agent.prompt import system_prompt
 from agent.steps import findings_of, is_question
+from agent.subject import retells
+from retrieval.chunk import OWN
 from tools.contracts.base import Report
 from tools.langchain_tools import Fault
 
@@ -25,7 +29,12 @@ _RULE = 40  # characters of a rule that nobody writes by chance
 _RULE_END = re.compile(r"(?<=[.;:])\s+")
 _SCHEMA = re.compile(r'"type"\s*:\s*"function"|"parameters"\s*:\s*\{')
 _SENTENCE = re.compile(r"(?<=[.!?;])\s|[。！？；\n]")
-_THEIRS = re.compile(r"(?i)\byou(?:r|rs)?\b|\bbudget|\blimit|[你您]|预算|上限|以内")
+_THEIRS = re.compile(
+    r"(?i)\byou(?:r|rs)?\b|\bbudget|\blimit|\btarget|\brequire|\brequest|\bask|\bdocument"
+    r"|[你您贵]|预算|上限|以内|要求|需求|目标|文档"
+)
+# What a question may state wrongly: repeated without a word on whose it is, it would pass for a fact.
+_FACTS = frozenset({"money", "memory", "bandwidth", "compute", "token_rate", "percent"})
 _LISTED = 12  # claims named in the request to rewrite
 
 
@@ -100,9 +109,10 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
 
 
 def faults_in(text: str, messages: Sequence[AnyMessage]) -> list[Claim]:
-    """Claims without evidence, and prices that only the user named but that are not marked as theirs."""
+    """Claims without evidence, and figures of a fact that only the user or their own documents named but that
+    are not marked as theirs."""
     every = evidence_of(messages)
-    reported = Evidence((step.artifact for step in findings_of(messages)), ())
+    reported = Evidence((_without_own(step.artifact) for step in findings_of(messages)), ())
     return [
         *every.ungrounded(text),
         *(
@@ -110,22 +120,42 @@ def faults_in(text: str, messages: Sequence[AnyMessage]) -> list[Claim]:
             for sentence in _SENTENCE.split(text)
             if not _THEIRS.search(sentence)
             for claim in claims_in(sentence)
-            if claim.kind == "money" and every.holds(claim) and not reported.holds(claim)
+            if claim.kind in _FACTS and every.holds(claim) and not reported.holds(claim)
         ),
     ]
 
 
 def _check_subject(text: str, messages: Sequence[AnyMessage]) -> None:
-    """An answer comes from tools, and after a calculation it says something of what was calculated."""
+    """An answer comes from tools; after a calculation it says something of what was calculated, after a
+    search alone it retells what was found."""
     steps = findings_of(messages)
     if not steps:
         raise Unfit("the model answered without calling a tool")
-    reports = [step.artifact for step in steps if isinstance(step.artifact, Report)]
-    calculated = [report for report in reports if not isinstance(report, Fault)]
+    calculated = [report for report in steps.all(Report) if not isinstance(report, Fault)]
     if calculated:
         evidence = Evidence(calculated, ())
         if not any(evidence.holds(claim) for claim in claims_in(text)):
             raise Unfit("the answer says nothing of what was calculated")
+        return
+    searched = steps.all(GuidesFound)
+    if searched and not retells(text, _texts(searched, text)):
+        raise Unfit("the answer is not what the guides say")
+
+
+def _texts(searched: Sequence[GuidesFound], answer: str) -> Iterator[str]:
+    """What an answer may retell: the guides found, and the user's own documents that it names as its source.
+    Unnamed, what somebody wrote into a document would pass for the assistant's word."""
+    for found in searched:
+        if not found.no_answer:
+            yield from (f"{guide.title} {guide.body}" for guide in found.guides)
+            yield from (hit.snippet for hit in found.hits if hit.kind != OWN)
+        for excerpt in found.own:
+            if excerpt.title in answer or excerpt.source in answer:
+                yield f"{excerpt.title} {excerpt.text}"
+
+
+def _without_own(artifact: object) -> object:
+    return dataclasses.replace(artifact, own=()) if isinstance(artifact, GuidesFound) else artifact
 
 
 def leaks_prompt(text: str) -> bool:

@@ -23,21 +23,21 @@ _SERVE = "model params_b gpu instance_type gpu_count weight_precision concurrenc
 _TRAIN = "model params_b method precision sequence_length gpu instance_type gpu_count"
 _SHOWN = {
     "recommend_instance": "task model params_b precision context_tokens input_tokens output_tokens "
-    "concurrency users requests_per_second ttft_ms tpot_ms method sequence_length dataset_tokens "
-    "epochs deadline_hours budget amount currency period hours purchase regions gpu_wanted gpu_excluded "
+    "concurrency users requests_per_second ttft_ms tpot_ms method dataset_tokens "
+    "deadline_hours budget amount currency period purchase regions gpu_wanted gpu_excluded "
     "instance_wanted gpu_count objective",
     "estimate_memory": f"{_SERVE} context_tokens",
     "estimate_throughput": f"{_SERVE} input_tokens output_tokens",
     "estimate_training_memory": _TRAIN,
     "estimate_training_time": f"{_TRAIN} tokens",
-    "estimate_other_memory": "model gpu instance_type gpu_count resolution frames",
-    "estimate_other_speed": "model gpu instance_type gpu_count resolution frames steps batch tokens amount audio_hours",
-    "estimate_cost": "instance_type count region purchase hours currency",
+    "estimate_other_memory": "model gpu instance_type resolution frames",
+    "estimate_other_speed": "model gpu instance_type resolution amount",
+    "estimate_cost": "instance_type count region purchase hours",
     "look_up": "name",
     "compare": "names",
     "decode_name": "name",
     "find_instances": "gpu gpu_count min_gpu_memory_gib nvlink rdma max_hourly_cny",
-    "launch_commands": "instance_type task model precision context_tokens concurrency method purchase",
+    "launch_commands": "instance_type model precision context_tokens concurrency",
     "search_guides": "query",
 }
 

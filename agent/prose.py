@@ -3,31 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
-_IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
-_LINK = re.compile(r"\[([^\]]+)\]\(\s*<?([^)\s>]+)>?[^)]*\)")
-_REFERENCE = re.compile(r"(?m)^\s*\[[^\]]+\]:\s*\S+.*$")
-_AUTOLINK = re.compile(r"<((?:https?|ftp|mailto|data|javascript):[^>\s]*)>", re.IGNORECASE)
-_BARE = re.compile(r"\bhttps?://[^\s)\]}>\"'，。；）]+", re.IGNORECASE)
+# What is taken for code here is only spared the escaping of "<" in placeholders: where code begins and ends
+# is decided by whoever renders the text, so images, links and addresses are taken out of it as well.
+_CODE = re.compile(r"(?m)^```.*?(?:^```[ \t]*$|\Z)|(?<![`\\])`[^`\n]+`(?!`)", re.DOTALL)
+_IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)?|\[[^\]]*\])?")
+_LINK = re.compile(r"\[([^\]]+)\]\(\s*<?([^)\s>]*)>?[^)]*\)?")
+_REFERENCE = re.compile(r"(?m)^[\s>]*\[[^\]]+\]:\s*\S+.*$")
+_ADDRESS = re.compile(
+    r"<?\b(?:(?:https?|ftp)://|(?:mailto|data|javascript|vbscript):(?=\S)|www\.)[^\s)\]}>\"'`，。；）]+>?",
+    re.IGNORECASE,
+)
+_URL = re.compile(r"https?://[^\s|;,，；)）]+")
+_THIS_MACHINE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)", re.IGNORECASE)
+_TAG = re.compile(
+    r"<(?=/?[a-zA-Z][^>\n]*[=/\s:]|/|!|\?|(?:script|style|iframe|svg|base|form)\b)", re.IGNORECASE
+)
 
 
 def clean_prose(text: str, sources: Iterable[str]) -> str:
-    """The text with every address removed that no source names; code blocks keep their letters."""
-    known = "\n".join(sources)
+    """The text with every address removed that no source names; in code those of this machine stay too, for
+    they are part of commands. A placeholder such as `<model>` in code keeps its letters."""
+    known = frozenset(url.rstrip(".") for source in sources for url in _URL.findall(source))
     parts: list[str] = []
     place = 0
     for match in _CODE.finditer(text):
-        parts += [_clean(text[place : match.start()], known), match[0]]
+        parts += [_clean(text[place : match.start()], known.__contains__, prose=True)]
+        parts += [
+            _clean(match[0], lambda url: url in known or _THIS_MACHINE.match(url) is not None, prose=False)
+        ]
         place = match.end()
-    return "".join([*parts, _clean(text[place:], known)]).strip()
+    return "".join([*parts, _clean(text[place:], known.__contains__, prose=True)]).strip()
 
 
-def _clean(text: str, known: str) -> str:
+def _clean(text: str, allowed: Callable[[str], bool], *, prose: bool) -> str:
     text = _REFERENCE.sub("", text)
     text = _IMAGE.sub(lambda match: match[1], text)
-    text = _LINK.sub(lambda match: match[0] if match[2] in known else match[1], text)
-    text = _AUTOLINK.sub(lambda match: match[1], text)
-    text = _BARE.sub(lambda match: match[0] if match[0] in known else "", text)
-    return text.replace("<", "&lt;")
+    text = _LINK.sub(lambda match: match[0] if allowed(match[2]) else match[1], text)
+    text = _ADDRESS.sub(lambda match: match[0] if allowed(match[0].strip("<>").rstrip(".")) else "", text)
+    return text.replace("<", "&lt;") if prose else _TAG.sub("&lt;", text)

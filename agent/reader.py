@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections.abc import Sequence
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
 from agent.reading.types import Reading, Slot
+from agent.timing import note_seconds
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from tools.contracts.sizing import SizingRequest
@@ -62,11 +65,17 @@ class ModelReader:
         self._model = model.bind(response_format=form)
         self._catalog = catalog
 
-    async def complete(self, reading: Reading, words: list[str]) -> Reading:
-        """The reading with fields added that it left open. Raises what the service raises, `ValueError` for a
-        reply that is no JSON object."""
+    async def ask(self, words: Sequence[str]) -> AIMessage:
+        """The model's reply to the user's words. Raises what the service raises."""
+        begun = time.perf_counter()
+        reply = await self._model.ainvoke([SystemMessage(_PROMPT), HumanMessage("\n".join(words))])
+        note_seconds(reply, time.perf_counter() - begun)
+        return reply
+
+    def complete(self, reading: Reading, words: Sequence[str], reply: AIMessage) -> Reading:
+        """The reading with the fields added that it left open and the reply to `words` fills. Raises
+        `ValueError` for a reply that is no JSON object."""
         text = "\n".join(words)
-        reply = await self._model.ainvoke([SystemMessage(_PROMPT), HumanMessage(text)])
         found = _object(reply.text)
         added: dict[str, Any] = {}
         for field in _FORM["properties"]:

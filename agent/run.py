@@ -122,6 +122,11 @@ class Advisor:
             self._searcher.search("driver 驱动", "zh", 1)
 
     @property
+    def catalog(self) -> Catalog:
+        """The facts that answers rest on."""
+        return self._catalog
+
+    @property
     def mode(self) -> Mode:
         """How the language model is used; "none" without one."""
         return self._mode
@@ -165,7 +170,7 @@ class Advisor:
         name = BUILTIN
         if not self._wants_model(run):
             pass
-        elif self._breaker.open_for_s() > 0:
+        elif not self._breaker.admits():
             yield run.notice("model_paused")
         elif self._mode == "reader" and self._reader is not None:
             try:
@@ -357,9 +362,7 @@ class _Run:
             text=text,
             language=self.reading.language,
             reading=self.reading,
-            recommendation=next(
-                (item.report for item in self._reports if isinstance(item.report, Recommendation)), None
-            ),
+            recommendation=_shown(self._reports),
             reports=tuple(self._reports),
             sources=sources_of([item.report for item in self._reports]),
             seconds=time.perf_counter() - self._started,
@@ -434,3 +437,9 @@ def _searcher(settings: Settings, catalog: Catalog) -> GuideSearch | None:
     except Exception:
         log.exception("the guide search could not be opened; answers go without guides")
         return None
+
+
+def _shown(reports: Iterable[ToolReport]) -> Recommendation | None:
+    """The recommendation that the answer goes by: the first with options, else the first that found none."""
+    found = [item.report for item in reports if isinstance(item.report, Recommendation)]
+    return next((item for item in found if item.options), found[0] if found else None)

@@ -145,7 +145,7 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
             "estimate_other_speed",
             OtherSpeedRequest,
             lambda request: estimate_other_speed(request, catalog),
-            "Speed of diffusion, video, speech, embedding, reranker and vision models on a GPU; hours of a job.",
+            "Speed of those models on a GPU; hours of a job.",
         ),
         tool(
             "estimate_training_time",

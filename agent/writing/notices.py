@@ -15,6 +15,10 @@ _NOTICES = {
         "The language model stated facts that the calculations do not show; this is the built-in answer.",
         "语言模型给出了计算结果中没有的事实，已改用内置回答。",
     ),
+    "model_unfit": (
+        "The language model's text was no answer from the calculations; this is the built-in answer.",
+        "语言模型的回答不是根据计算结果得出的，已改用内置回答。",
+    ),
     "input_cut": (
         "Your message is very long: its beginning and its end were read.",
         "你的消息很长，只读取了开头和结尾。",

@@ -37,6 +37,22 @@ def names(text: str) -> set[tuple[str, str]]:
         ("10% less", "percent", 10),
         ("4 张卡", "cards", 4),
         ("8 GPUs", "cards", 8),
+        ("每小时4.44元", "money", 4.44),
+        ("每小时四十元", "money", 40),
+        ("forty dollars an hour", "money", 40),
+        ("USD 3.5", "money", 3.5),
+        ("显存８０GiB", "memory", 80),
+        ("a 70B model", "params", 70),
+        ("67亿参数", "params", 6.7),
+        ("1.5x faster", "ratio", 1.5),
+        ("快 3 倍", "ratio", 3),
+        ("16 vCPU", "cpu", 16),
+        ("50 users", "requests", 50),
+        ("约 30 QPS", "request_rate", 30),
+        ("it costs 4.44 per hour", "number", 4.44),
+        ("CUDA 12.4", "number", 12.4),
+        ("| GPU | 价格（元/小时） |\n| --- | --- |\n| A10 | 4.44 |", "money", 4.44),
+        ("| | A10 |\n| --- | --- |\n| Memory (GiB) | **99** |", "memory", 99),
     ],
 )
 def test_a_figure_is_read_with_its_unit(text: str, kind: str, value: float) -> None:
@@ -59,6 +75,14 @@ def test_gb_and_gib_are_told_apart() -> None:
         ("V100 和 A10", "gpu", "v100"),
         ("NVIDIA H100-SXM5-80GB", "gpu", "h100"),
         ("list of 2024-12-31", "date", "2024-12-31"),
+        ("2024年12月31日的价目", "date", "2024-12-31"),
+        ("the list of December 2024", "date", "2024-12"),
+        ("Dec 31, 2024", "date", "2024-12-31"),
+        ("选ecs.gn7e-c16g1.4xlarge实例", "instance", "ecs.gn7e-c16g1.4xlarge"),
+        ("gn7i规格族", "family", "gn7i"),
+        ("Qwen3-999B would do", "model", "qwen3999b"),
+        ("用通义千问2.5 72B", "model", "qwen2572b"),
+        ("write to a.b@c.example", "contact", "a.b@c.example"),
     ],
 )
 def test_a_name_is_read(text: str, kind: str, name: str) -> None:
@@ -66,7 +90,23 @@ def test_a_name_is_read(text: str, kind: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["A100", "H20", "c16g1", "vgn7i-vws", "2024-12", "1/6 张 A10", "8 × H20-96GB"]
+    "text",
+    [
+        "A100",
+        "H20",
+        "c16g1",
+        "vgn7i-vws",
+        "2024-12",
+        "1/6 张 A10",
+        "8 × H20-96GB",
+        "2x A10",
+        "1024x1024",
+        "driver 550.54.15",
+        "step 3 of 4",
+        "13. the list goes on",
+        "http://127.0.0.1:8000/v1",
+        "Qwen2.5-7B",
+    ],
 )
 def test_digits_of_a_name_are_no_figure(text: str) -> None:
     assert found(text) == []

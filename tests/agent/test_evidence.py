@@ -36,6 +36,11 @@ def evidence(catalog: Catalog) -> Evidence:
         "81,920 tokens in all",  # context times requests
         "within your 50 CNY",
         "the family gn7e",
+        "Llama-3-70B has 70B parameters",
+        "用Llama 3 70B，每小时34.742元",
+        "| | A100 80GB |\n| --- | --- |\n| CNY/h | 34.742 |",
+        "34.742 per hour",
+        "10 users",
     ],
 )
 def test_a_fact_of_the_reports_or_of_the_user_passes(evidence: Evidence, text: str) -> None:
@@ -54,6 +59,17 @@ def test_a_fact_of_the_reports_or_of_the_user_passes(evidence: Evidence, text: s
         "the family gn8v",
         "31 ms per token",
         "the list of 2026-01",
+        "2026年1月的价目",
+        "每小时12元",
+        "thirteen hundred CNY",
+        "12.5 per hour",
+        "| | A100 80GB |\n| --- | --- |\n| CNY/h | 17.5 |",
+        "Qwen3-999B",
+        "a 405B model",
+        "777 users",
+        "900 times faster",
+        "CUDA 19.7",
+        "write to sales@example.com",
     ],
 )
 def test_an_invented_fact_is_named(evidence: Evidence, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import time
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from agent.model import open_model
 from agent.run import Advisor
 from knowledge.catalog import Catalog
 from settings import Settings
+from tests.agent.conftest import OneGuide
 from tests.agent.model_server import (
     ModelServer,
     Play,
@@ -24,6 +26,7 @@ from tests.agent.model_server import (
     says,
     silent,
     slow,
+    tokens_of,
 )
 
 KEY = "sk-test-9f8e7d6c5b4a"
@@ -68,6 +71,7 @@ def test_a_true_answer_comes_through_with_its_usage(service: Make) -> None:
     assert answer.notices == ()
     assert answer.usage["model_calls"] == 2
     assert answer.usage["input_tokens"] > 0
+    assert [call.output_tokens > 0 and call.seconds > 0 for call in answer.model_calls] == [True, True]
     assert server.bodies[-1]["messages"][-1]["role"] == "tool"
 
 
@@ -154,6 +158,17 @@ def test_a_sizing_answer_takes_three_calls_and_six_thousand_prompt_tokens(servic
     assert answer.notices == ()
     assert answer.usage["model_calls"] == 3
     assert answer.usage["input_tokens"] <= 6_000
+
+
+def test_prompt_and_tool_schemas_take_at_most_fifteen_hundred_tokens(catalog: Catalog) -> None:
+    """Counted by the rule of `tokens_of`, which stands within a few percent of real vocabularies."""
+    with ModelServer(PRICE, says(TRUE)) as server:
+        settings = Settings(openai_base_url=server.url, openai_model="scripted")
+        answered(Advisor(catalog, OneGuide(), open_model(settings)))
+    first = server.bodies[0]
+    schemas = tokens_of(json.dumps(first["tools"], separators=(",", ":")))
+    assert "search_guides" in str(first["tools"])
+    assert tokens_of(first["messages"][0]["content"]) + schemas <= 1_500
 
 
 def test_every_request_begins_with_the_same_prompt_and_tools(service: Make) -> None:

@@ -17,6 +17,7 @@ from pydantic import ConfigDict, Field
 from agent.events import Answer, Event, Failed, Notice, Token, ToolFinished, ToolStarted
 from agent.run import Advisor
 from knowledge.catalog import Catalog
+from tests.agent.conftest import OneGuide
 
 Turn = AIMessage | Exception | Callable[[Sequence[BaseMessage]], AIMessage]
 
@@ -221,10 +222,74 @@ def test_a_notice_is_in_the_language_of_the_question(scripted) -> None:
     assert "内置回答" in notice.text
 
 
-def test_usage_is_counted_per_answer(scripted) -> None:
+def test_usage_and_time_are_told_per_answer_and_per_model_call(scripted) -> None:
     counted = {"input_tokens": 100, "output_tokens": 10, "total_tokens": 110}
     first = PRICE.model_copy(update={"usage_metadata": counted})
     last = AIMessage(TRUE, usage_metadata=counted)  # type: ignore[arg-type]
-    advisor, _ = scripted(first, last)
-    usage = answer_of(ask(advisor, QUESTION)).usage
-    assert usage == {"model_calls": 2, "input_tokens": 200, "output_tokens": 20}
+    advisor, _ = scripted(first, last, delay_s=0.05)
+    answer = answer_of(ask(advisor, QUESTION))
+    assert answer.usage == {"model_calls": 2, "input_tokens": 200, "output_tokens": 20}
+    assert [(call.input_tokens, call.output_tokens) for call in answer.model_calls] == [(100, 10)] * 2
+    assert all(0.05 <= call.seconds < answer.seconds for call in answer.model_calls)
+
+
+def test_calls_of_a_service_that_tells_no_usage_are_counted_too_and_those_of_a_replaced_answer(
+    scripted,
+) -> None:
+    advisor, _ = scripted(PRICE, says(FALSE), says(FALSE))
+    answer = answer_of(ask(advisor, QUESTION))
+    assert answer.model == "builtin"
+    assert answer.usage == {"model_calls": 3, "input_tokens": 0, "output_tokens": 0}
+
+
+CHATTER = (
+    "Buy a used graphics card in the shop around the corner, pray to the machine spirit, and throw the old "
+    "monitor out of the window."
+)
+
+
+def test_invented_prose_after_a_search_alone_is_replaced_and_said_so(catalog: Catalog) -> None:
+    model = ScriptedModel(turns=[calls("search_guides", query="nvidia-smi has failed"), says(CHATTER)])
+    answer = answer_of(ask(Advisor(catalog, OneGuide(), model), "nvidia-smi has failed, what now?"))
+    assert "machine spirit" not in answer.text
+    assert "dkms" in answer.text.lower()
+    assert answer.model == "builtin"
+    assert [notice.code for notice in answer.notices] == ["model_unfit"]
+
+
+def test_a_guide_retold_by_the_model_is_given_as_it_is(catalog: Catalog) -> None:
+    retold = (
+        "The NVIDIA driver module is not loaded, most often after a kernel update for which DKMS did not "
+        "build the module. Check whether the module is loaded, rebuild it for the running kernel and reboot."
+    )
+    model = ScriptedModel(turns=[calls("search_guides", query="nvidia-smi has failed"), says(retold)])
+    answer = answer_of(ask(Advisor(catalog, OneGuide(), model), "nvidia-smi has failed, what now?"))
+    assert (answer.text, answer.notices) == (retold, ())
+
+
+def test_a_command_that_no_guide_holds_is_not_shown(catalog: Catalog) -> None:
+    harmful = "The driver module is not loaded: reinstall the driver.\n```sh\nrm -rf /lib/modules\n```"
+    model = ScriptedModel(turns=[calls("search_guides", query="nvidia-smi has failed"), says(harmful)])
+    answer = answer_of(ask(Advisor(catalog, OneGuide(), model), "nvidia-smi has failed, what now?"))
+    assert "rm -rf" not in answer.text
+    assert [notice.code for notice in answer.notices] == ["model_ungrounded"]
+
+
+@pytest.mark.parametrize(
+    ("question", "words"), [(QUESTION, "built-in answer"), ("A10 每小时多少钱", "内置回答")]
+)
+def test_chat_instead_of_an_answer_is_replaced_and_said_so(scripted, question: str, words: str) -> None:
+    advisor, _ = scripted(says("I love talking with you, friend."))
+    (notice,) = answer_of(ask(advisor, question)).notices
+    assert notice.code == "model_unfit"
+    assert words in notice.text
+
+
+def test_a_figure_that_only_the_user_named_is_marked_as_theirs(scripted) -> None:
+    question = "The A10 has 48 GB, how much does ecs.gn7i-c8g1.2xlarge cost?"
+    wrong = says(f"{TRUE} The A10 has 48 GB.")
+    advisor, _ = scripted(PRICE, wrong, wrong)
+    assert [notice.code for notice in answer_of(ask(advisor, question)).notices] == ["model_ungrounded"]
+    marked = f"{TRUE} The 48 GB that you named for the A10 were not checked."
+    advisor, _ = scripted(PRICE, says(marked))
+    assert answer_of(ask(advisor, question)).text == marked
