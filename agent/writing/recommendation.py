@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.steps import Findings
+from agent.writing.cost_details import stock_lines
 from agent.writing.cost_ways import basis_word, nearest_price
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line
@@ -12,7 +13,7 @@ from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity, SizingRequest
-from tools.contracts.training import TrainingTimeReport
+from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
 
 _REJECTED_SHOWN = 4
 _WHOLE_MONTH = 700.0  # hours
@@ -44,6 +45,8 @@ def recommendation_sections(w: Words, found: Recommendation, findings: Findings)
     lasts = [remark_text(w, remark) for remark in found.warnings if remark.code in TOLD_FIRST]
     sections = [headline(w, best), *(f"**{text}**" for text in lasts), options_table(w, list(found.options))]
     sections += [memory_line(w, best.memory), speed_line(w, best.speed), _deadline(w, found.request, best)]
+    if best.cost is not None and (shelf := stock_lines(w, best.cost)):
+        sections.append(bullets(shelf))
     sections.append(_rejected_section(w, found, _ladder_lines(w, found)))
     moved = findings.first(Sensitivity)
     if moved is not None:
@@ -155,14 +158,19 @@ def _row(w: Words, option: Option) -> list[str]:
         w.money(option.job_cny, decimals=0 if option.job_cny >= 100 else 2)
         if option.job_cny is not None
         else "",
-        memory_cell(w, option.memory) + _start_limit(w, option),
+        memory_cell(w, option.memory) + _counted_with(w, option),
         speed_cell(w, option.speed),
     ]
 
 
-def _start_limit(w: Words, option: Option) -> str:
-    """The start limit that the memory figure counts with, where the engine's own default may not fit."""
-    limit, memory = option.plan.max_num_seqs, option.memory
+def _counted_with(w: Words, option: Option) -> str:
+    """What the memory figure counts with beyond the usual: stages and experts of a training over machines, or
+    a start limit where the engine's own default may not fit."""
+    plan, memory = option.plan, option.memory
+    if plan.expert_parallel > 1 and isinstance(memory, TrainingMemoryReport):
+        degrees = f"Megatron, PP {plan.pipeline_parallel} × EP {plan.expert_parallel}"
+        return w(f" ({degrees})", f"（{degrees}）")
+    limit = plan.max_num_seqs
     if limit is None or not isinstance(memory, MemoryReport) or memory.usable_gib_per_gpu is None:
         return ""
     if memory.total_gib_per_gpu < _NEARLY_FULL * memory.usable_gib_per_gpu:

@@ -22,17 +22,19 @@ _LEARNING_RATE = {"lora": 1e-4, "qlora": 1e-4}  # of adapters; whole models take
 def training_files(
     option: Option, request: SizingRequest, catalog: Catalog, env: Environment
 ) -> tuple[list[LaunchFile], list[str]]:
-    """The launcher, LLaMA-Factory settings and a DeepSpeed config, or Megatron flags for a tensor split."""
+    """The launcher, LLaMA-Factory settings and a DeepSpeed config, or Megatron flags for a tensor or
+    expert split."""
     memory = option.memory
     if not isinstance(memory, TrainingMemoryReport):
         return [], []
     model = catalog.find_model(request.model) if request.model else None
-    tensor_split = option.plan.tensor_parallel > 1
+    tensor_split = option.plan.tensor_parallel > 1 or option.plan.expert_parallel > 1
     values: dict[str, object] = {
         "machines": option.count,
         "gpus": option.gpu_count,
         "tensor": option.plan.tensor_parallel,
         "pipeline": option.plan.pipeline_parallel,
+        "expert": option.plan.expert_parallel,
         "sequence": _assumed(memory, "sequence_length", request.sequence_length or request.context_tokens),
         "micro_batch": _assumed(memory, "micro_batch", request.micro_batch or request.batch),
         "recomputes": any(

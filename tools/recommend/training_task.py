@@ -29,6 +29,10 @@ from tools.training_time import estimate_training_time
 # An estimate of training memory is less certain than one of inference: a margin below this is tight.
 TIGHT_SHARE = 0.10
 _COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+# A plan over machines whose network leaves less of the arithmetic than this is no plan: reported trainings
+# over RDMA reach 0.1 and more, and below a fiftieth a single machine would be as fast.
+LEAST_MFU = 0.02
+_PIPELINES = (2, 4, 8, 16)  # of a mixture of experts over machines, each with whole experts per GPU
 _LOWEST_CAPABILITY = 7.0  # tensor cores, and what current PyTorch builds still train on
 
 
@@ -116,7 +120,7 @@ class TrainingTask:
         """The fastest division that fits on this many machines; a miss for memory or the deadline."""
         instance, _ = cheapest_type(instances, self.tariff, self.catalog)
         usable = kind.card.usable if kind.card else 0.0
-        layouts = list(_layouts(kind, machines, method))
+        layouts = list(_layouts(kind, machines, method, self.has_experts))
         found.considered += len(layouts)
         peaks = {each: self.memory(method, machines * kind.count, each).peak_gib_per_gpu for each in layouts}
         speeds = {
@@ -126,6 +130,11 @@ class TrainingTask:
         }
         if not speeds:
             return None, _too_small(kind, instance, machines, method, min(peaks.values()))
+        if machines > 1:
+            speeds = {each: speed for each, speed in speeds.items() if speed.mfu >= LEAST_MFU}
+        if not speeds:
+            reason = Remark(code="no_rdma_between_machines", params={"family": instance.family})
+            return None, Miss(instance, reason, 0.5)
         layout = max(speeds, key=lambda each: speeds[each].tokens_per_s_per_gpu)
         speed, spare = speeds[layout], usable - peaks[layout]
         deadline = self.request.deadline_hours
@@ -198,8 +207,16 @@ class TrainingTask:
             zero_stage=layout.zero,
             tensor_parallel=layout.tensor,
             pipeline_parallel=layout.pipeline,
+            expert_parallel=layout.expert if layout.expert > 1 else None,
+            framework="megatron" if layout.expert > 1 else "",
             gpu_count=gpus,
         )
+
+    @property
+    def has_experts(self) -> bool:
+        """Whether the model is a mixture of experts."""
+        row = self.catalog.find_model(self.request.model) if self.request.model else None
+        return bool(row and row.num_experts)
 
     def reports(self, candidate: Candidate) -> tuple[TrainingMemoryReport, TrainingTimeReport]:
         request = self._memory_request(candidate.method, candidate.gpus, candidate.layout)
@@ -217,8 +234,9 @@ class TrainingTask:
             tensor_parallel=layout.tensor,
             pipeline_parallel=layout.pipeline,
             data_parallel=layout.data,
+            expert_parallel=layout.expert,
             zero_stage=layout.zero,
-            engine="deepspeed" if layout.zero else "torchrun",
+            engine="megatron" if layout.expert > 1 else "deepspeed" if layout.zero else "torchrun",
         )
 
     @property
@@ -243,9 +261,10 @@ def _largest(machines: Sequence[tuple[Silicon, list[Instance]]]) -> dict[str, in
     return found
 
 
-def _layouts(kind: Silicon, machines: int, method: str) -> Iterator[Layout]:
+def _layouts(kind: Silicon, machines: int, method: str, experts: bool) -> Iterator[Layout]:
     """Divisions to try: copies, then sharded states; for pre-training also tensor parallel in a machine,
-    which trainers for fine-tuning do not offer."""
+    which trainers for fine-tuning do not offer. A mixture of experts over machines also goes by stages with
+    whole experts per GPU (Megatron), since gathering all experts for each step is too slow over a network."""
     gpus = machines * kind.count
     if gpus == 1:
         yield Layout(zero=0)
@@ -256,6 +275,10 @@ def _layouts(kind: Silicon, machines: int, method: str) -> Iterator[Layout]:
         yield Layout(tensor=kind.count, data=machines, zero=1)
         if machines > 1:
             yield Layout(tensor=kind.count, pipeline=machines, zero=1)
+    if experts and machines > 1 and method in ("full", "pretrain"):
+        for depth in _PIPELINES:
+            if machines % depth == 0:
+                yield Layout(pipeline=depth, data=gpus // depth, zero=1, expert=kind.count)
 
 
 def _too_small(kind: Silicon, instance: Instance, machines: int, method: str, needed: float) -> Miss:
@@ -290,7 +313,10 @@ def training_task(request: SizingRequest, catalog: Catalog, tariff: Tariff, note
     methods = (method, "qlora") if method == "lora" and request.allow_quantization else (method,)
     task = TrainingTask(request, methods, tariff, catalog)
     first = task.memory(method, 1, Layout(zero=0))  # raises for unknown names, and states its defaults
+    by_plan = {"parallelism", "gpu"}
+    if task.has_experts and method in ("full", "pretrain"):  # each plan then has a framework of its own
+        by_plan |= {"framework", "gradient_checkpointing", "fused_loss"}
     for assumption in first.assumptions:
-        if assumption.field not in ("parallelism", "gpu"):
+        if assumption.field not in by_plan:
             notes.assume(assumption.field, assumption.value, assumption.reason)
     return task

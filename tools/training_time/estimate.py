@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import ceil
 
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
@@ -59,6 +60,7 @@ def estimate_training_time(request: TrainingTimeRequest, catalog: Catalog) -> Tr
     Raises `InputError` and `NotKnown`. The formulas are those of `core`.
     """
     settled = resolve(request, catalog)
+    _refuse_what_no_memory_holds(settled)
     speed = speed_of(settled)
     plan, gpu = settled.plan, settled.gpu
     measured = gpu.card in TRAINING.cards and not gpu.derived
@@ -95,6 +97,29 @@ def estimate_training_time(request: TrainingTimeRequest, catalog: Catalog) -> Tr
             for item in (settled.model, settled.gpu_row)
             if item.source
         ),
+    )
+
+
+# Bytes per parameter below which no trainer goes on the GPUs: 16-bit weights and gradients and 8-bit moments;
+# weights of a frozen base; the same in 4 bit.
+_LEAST_BYTES: dict[Method, float] = {
+    "full": 6.0, "pretrain": 6.0, "freeze": 2.0, "lora": 1.0, "qlora": 0.5,
+}  # fmt: skip
+
+
+def _refuse_what_no_memory_holds(settled: ResolvedJob) -> None:
+    """`InputError` where the least states of all parameters exceed the memory of all GPUs: a speed would be
+    that of a job which cannot start. Offloaded states lie elsewhere."""
+    plan, gpu = settled.plan, settled.gpu
+    needed = _LEAST_BYTES[settled.method] * settled.shape.total_params / 2**30
+    if plan.offload or needed <= gpu.usable_gib * plan.gpus:
+        return
+    least = ceil(needed / gpu.usable_gib)
+    raise InputError(
+        "gpu_count",
+        plan.gpus,
+        f"{settled.method} training of {settled.model.display_name} holds at least {needed:,.0f} GiB of"
+        f" weights and states: {least} or more {gpu.name}",
     )
 
 
