@@ -7,6 +7,7 @@ from typing import Any
 from agent.planner.calculations import cost_args, cost_types, smallest
 from agent.planner.guides import guide_call
 from agent.planner.requests import (
+    is_other,
     is_training,
     memory_call,
     mentioned,
@@ -15,6 +16,7 @@ from agent.planner.requests import (
     sizing_args,
     speed_args,
     target,
+    training_args,
 )
 from agent.steps import Call, Case
 
@@ -156,6 +158,13 @@ def _beside(case: Case, kind: str, named: list[str]) -> list[Call]:
     """What belongs beside a comparison: work and prices of GPUs, a price of each family."""
     if kind == "gpu":
         return _of_gpus(case, named)
+    if kind == "instance":
+        places = [{"instance_type": name} for name in named]
+        costs = [
+            Call("estimate_cost", _yardstick(cost_args(case.reading, name, "", None)), "beside")
+            for name in named
+        ]
+        return [*_work_on(case, places), *costs]
     if kind != "family":
         return []
     rows = [case.catalog.in_family(name) for name in named]
@@ -171,16 +180,27 @@ def _yardstick(args: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in args.items() if key != "purchase" or value in ("payg", "spot")}
 
 
+def _work_on(case: Case, places: list[dict[str, Any]]) -> list[Call]:
+    """Speed and memory on each place of the model named, serving or training as it was said."""
+    reading = case.reading
+    name = (models(reading) or [""])[0]
+    if not (name or reading.request.params_b) or is_other(name, case.catalog, reading.request.task):
+        return []
+    memory = [Call(*memory_call(reading, name, place, case.catalog), "on_card") for place in places]
+    if is_training(reading):
+        return [
+            *(Call("estimate_training_time", training_args(reading, name, place)) for place in places),
+            *memory,
+        ]
+    return [*(Call("estimate_throughput", speed_args(reading, name, place)) for place in places), *memory]
+
+
 def _of_gpus(case: Case, gpus: list[str]) -> list[Call]:
     """Speed of the model named on each card, its memory in training, and the smallest type of each."""
     reading = case.reading
     counts = {item.name: item.count for item in mentioned(reading, "gpu")}
     places = [{"gpu": gpu, **({"gpu_count": count} if (count := counts.get(gpu)) else {})} for gpu in gpus]
-    name = (models(reading) or [""])[0]
-    calls = []
-    if name or reading.request.params_b:
-        calls += [Call("estimate_throughput", speed_args(reading, name, place)) for place in places]
-        calls += [Call(*memory_call(reading, name, place, case.catalog), "on_card") for place in places]
+    calls = _work_on(case, places)
     region = (reading.request.regions or ("",))[0]
     types = [
         item

@@ -15,7 +15,7 @@ from tools.contracts.lookup import Comparison, ComparisonRow
 from tools.contracts.throughput import ThroughputReport
 
 _HEADLINE_FIELDS = (
-    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly",
+    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly_per_gpu", "hourly",
     "gpu_memory_gib", "vcpu",
 )  # fmt: skip
 _SAID = 3

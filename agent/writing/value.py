@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from agent.planner.requests import is_training, mentioned
 from agent.steps import Case
 from agent.writing.words import Words
-from knowledge.errors import AdvisorError
-from knowledge.rows import Gpu
+from knowledge.rows import Gpu, Instance
 from tools.contracts.cost import CostReport
 from tools.contracts.lookup import Comparison
 from tools.contracts.throughput import ThroughputReport
+from tools.contracts.training import TrainingTimeReport
 
 _DRAW = 1.1  # a lead below this decides nothing
 _QUOTED = ("quote", "live")
@@ -29,11 +30,14 @@ class _Card:
 
 
 def value_line(w: Words, case: Case, report: Comparison) -> str:
-    """What counts per yuan on each card, the best first; the faster one where a price is missing. Gain is the
-    computed speed of the model named, else the FP64 or 16-bit rate, or for decoding the memory bandwidth."""
+    """What counts per yuan on each side, the best first; the faster one where a price is missing. Gain is the
+    computed speed of the work named, else the FP64 or 16-bit rate, or for decoding the memory bandwidth."""
     if case.reading.request.task in _OTHER_MEASURE:
         return ""
-    unit, cards = _cards(w, case, report)
+    sides = _sides(case, report)
+    if len(sides) > 1 and len({(side.gpu.gpu_model, side.count) for side in sides}) == 1:
+        return _same_gpu(w, sides[0].gpu.gpu_model, report.names)
+    unit, cards = _cards(w, case, sides)
     if len(cards) < 2 or not all(card.gain for card in cards):
         return ""
     fastest = sorted(cards, key=lambda card: -card.gain)
@@ -44,13 +48,29 @@ def value_line(w: Words, case: Case, report: Comparison) -> str:
         if lead < _DRAW:
             return ""
         return w(
-            f"**Faster: {fastest[0].name}**, {w.num(lead, 2)} times the {fastest[1].name} in {unit}. No price "
-            f"of {missing} is published here, so value for money cannot be compared.",
+            f"**Faster: {fastest[0].name}**, {w.num(lead, 2)} times the {fastest[1].name} in {unit}. No "
+            f"price of {missing} is published here, so value for money cannot be compared.",
             f"**更快的是 {fastest[0].name}**：{unit}是 {fastest[1].name} 的 {w.num(lead, 2)} 倍。{missing} "
             "没有公开价格，无法比较性价比。",
         )
     best, second = sorted(priced, key=lambda card: -card.gain / (card.price or 1))[:2]
     return _line(w, unit, best, second, fastest[0])
+
+
+def _same_gpu(w: Words, gpu: str, names: Sequence[str]) -> str:
+    bare = [name for name in names if name.removeprefix("ecs.").startswith("ebm")]
+    machine = (
+        w(
+            f" {w.listed(bare)} is bare metal, the whole machine; the other is a virtual machine of it or less.",
+            f"{w.listed(bare)} 是裸金属整机，另一个是虚拟化实例，可只要部分 GPU。",
+        )
+        if bare and len(bare) < len(names)
+        else ""
+    )
+    return w(
+        f"**The GPU is the same, {gpu}**: what differs is the machine around it.{machine}",
+        f"**GPU 相同，都是 {gpu}**：区别在卡以外的部分。{machine}",
+    )
 
 
 def _line(w: Words, unit: str, best: _Card, second: _Card, fastest: _Card) -> str:
@@ -79,28 +99,65 @@ def _side(w: Words, unit: str, card: _Card) -> str:
     )
 
 
-def _cards(w: Words, case: Case, report: Comparison) -> tuple[str, list[_Card]]:
-    """The unit of what counts, and each side with its gain and price."""
+@dataclass(frozen=True)
+class _Side:
+    """One of the things compared: its card, how many of it count, and which priced types stand for it."""
+
+    label: str
+    gpu: Gpu
+    count: int
+    stands_for: Callable[[Instance], bool]
+
+
+def _sides(case: Case, report: Comparison) -> list[_Side]:
+    """The cards behind the things compared; none where one of them has no card of its own."""
+    catalog = case.catalog
     counts = {mention.name: mention.count or 1 for mention in mentioned(case.reading, "gpu")}
-    rows = []
+    sides = []
     for name in report.names:
-        try:
-            rows.append(case.catalog.gpu(name))
-        except AdvisorError:
-            return "", []
-    speeds = case.done.all(ThroughputReport)
-    if len(speeds) == len(rows):
-        unit, gains = w("tokens/s", "tokens/s"), [speed.output_tokens_per_s for speed in speeds]
+        if report.kind == "gpu":
+            count = counts.get(name, 1)
+            label = f"{count} × {name}" if count > 1 else name
+            sides.append(_Side(label, catalog.gpu(name), count, partial(_has_card, name)))
+        elif report.kind == "family":
+            card = catalog.in_family(name)[0].gpu_model
+            sides.append(_Side(f"{name} ({card})", catalog.gpu(card), 1, partial(_in_family, name)))
+        elif report.kind == "instance" and catalog.instance(name).whole_gpus:
+            row = catalog.instance(name)
+            cards = f"{row.whole_gpus} × {row.gpu_model}"
+            side = _Side(f"{name} ({cards})", catalog.gpu_of(row), row.whole_gpus, partial(_is_type, name))
+            sides.append(side)
+        else:
+            return []
+    return sides
+
+
+def _has_card(name: str, row: Instance) -> bool:
+    return row.gpu_model == name
+
+
+def _in_family(name: str, row: Instance) -> bool:
+    return row.family == name
+
+
+def _is_type(name: str, row: Instance) -> bool:
+    return row.instance_type == name
+
+
+def _cards(w: Words, case: Case, sides: list[_Side]) -> tuple[str, list[_Card]]:
+    """The unit of what counts, and each side with its gain and price."""
+    speeds = [speed.output_tokens_per_s for speed in case.done.all(ThroughputReport)]
+    trained = [speed.tokens_per_s_per_gpu * speed.gpu_count for speed in case.done.all(TrainingTimeReport)]
+    if len(speeds) == len(sides):
+        unit, gains = w("tokens/s", "tokens/s"), speeds
+    elif len(trained) == len(sides):
+        unit, gains = w("training tokens/s", "tokens/s（训练）"), trained
     else:
         unit, rate = _rate(w, case)
-        gains = [(rate(row) or 0.0) * counts.get(row.gpu_model, 1) for row in rows]
-    cards = []
-    for row, gain in zip(rows, gains, strict=True):
-        count = counts.get(row.gpu_model, 1)
-        price, quoted = _price(case, row, count)
-        shown = f"{count} × {row.gpu_model}" if count > 1 else row.gpu_model
-        cards.append(_Card(shown, gain, price, quoted))
-    return unit, cards
+        gains = [(rate(side.gpu) or 0.0) * side.count for side in sides]
+    return unit, [
+        _Card(side.label, gain, *_price(case, side)) for side, gain in zip(sides, gains, strict=True)
+    ]
 
 
 def _rate(w: Words, case: Case) -> tuple[str, Callable[[Gpu], float | None]]:
@@ -113,15 +170,15 @@ def _rate(w: Words, case: Case) -> tuple[str, Callable[[Gpu], float | None]]:
     return w("GB/s of memory bandwidth", "GB/s（显存带宽）"), lambda row: row.memory_bandwidth_gbs
 
 
-def _price(case: Case, gpu: Gpu, count: int) -> tuple[float | None, bool]:
-    """CNY per hour of so many cards: the list price, else a quote; None without either."""
+def _price(case: Case, side: _Side) -> tuple[float | None, bool]:
+    """CNY per hour of all cards of a side: the list price, else a quote; None without either."""
     best: tuple[float, bool] | None = None
     for report in case.done.all(CostReport, "beside"):
         row = case.catalog.instance(report.instance_type)
         found = _amount(report)
-        if row.gpu_model != gpu.gpu_model or not row.whole_gpus or found is None:
+        if not side.stands_for(row) or not row.whole_gpus or found is None:
             continue
-        each = found[0] * count / row.whole_gpus
+        each = found[0] * side.count / row.whole_gpus
         if best is None or each < best[0]:
             best = (each, found[1])
     return best or (None, False)

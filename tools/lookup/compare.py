@@ -124,15 +124,20 @@ def _families(
         ("rdma_gbps", "Gbit/s", "max", [_most([row.rdma_gbps for row in r.instances]) for r in reports]),
         ("access", "", "", [report.facts.access if report.facts else None for report in reports]),
         ("status", "", "", [_common(report.statuses) for report in reports]),
-        (
-            "from_hourly",
-            "CNY/h",
-            "min",
-            [_money(r.from_price.amount if r.from_price else None) for r in reports],
-        ),
+        ("hourly_per_gpu", "CNY/h", "min", [_per_gpu(catalog, name, region) for name in names]),
     ]
     sources = [source for report in reports for source in report.sources]
     return [report.family for report in reports], lines, sources, []
+
+
+def _per_gpu(catalog: Catalog, family: str, region: str) -> Scalar:
+    """The lowest list price of one GPU, by which single cards and machines of eight are compared."""
+    prices = [
+        price.price / row.whole_gpus
+        for row in catalog.in_family(family)
+        if row.whole_gpus and (price := catalog.price(row.instance_type, region)) is not None
+    ]
+    return _money(min(prices, default=None))
 
 
 def _gpus(

@@ -1,0 +1,42 @@
+"""A reader who compares two things gets the verdict first, by the same yardstick on both sides."""
+
+from __future__ import annotations
+
+import pytest
+
+from agent.events import Answer
+from agent.run import Advisor
+
+
+def lines(advisor: Advisor, question: str) -> list[str]:
+    result = advisor.answer([question])
+    assert isinstance(result, Answer)
+    return [line for line in result.text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("gn6i 和 gn7i 推理哪个性价比高", "**性价比更高的是 gn7i (A10)**"),
+        ("gn6i or gn7i for inference, which is better value?", "**Better value: gn7i (A10)**"),
+    ],
+)
+def test_families_are_judged_by_the_money_per_card(advisor: Advisor, question: str, start: str) -> None:
+    assert lines(advisor, question)[0].startswith(start)
+
+
+def test_training_is_judged_by_training_speed(advisor: Advisor) -> None:
+    first = lines(advisor, "L20 vs A100 for LoRA fine-tuning a 14B")[0]
+    assert "training tokens/s" in first
+
+
+def test_types_are_compared_at_the_work_that_was_named(advisor: Advisor) -> None:
+    question = "Compare gn8is.4xlarge with gn7i-c32g1.8xlarge for serving Llama-3.1-8B at 16k context"
+    first = lines(advisor, question)[0]
+    assert first.startswith("**Faster: ecs.gn8is.4xlarge") and "tokens/s" in first
+
+
+def test_one_card_is_not_held_against_a_machine_of_eight(advisor: Advisor) -> None:
+    told = "\n".join(lines(advisor, "Difference between gn7e and ebmgn7e"))
+    assert "The GPU is the same, A100-80GB" in told and "bare metal" in told
+    assert "(8×)" not in told
