@@ -79,6 +79,8 @@ class Desk:
                 self._metrics.notices.labels(notice.code).inc()
             for direction in ("input_tokens", "output_tokens"):
                 self._metrics.tokens.labels(direction).inc(end.usage.get(direction, 0))
+            for call in end.model_calls:
+                self._metrics.stage_seconds.labels("model").observe(call.seconds)
 
     async def _record(
         self, end: Answer | Failed, messages: list[object], channel: str, subject: str, answer_id: str

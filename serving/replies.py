@@ -20,6 +20,14 @@ class ToolReport(BaseModel):
     report: dict[str, Any]
 
 
+class ModelCallTime(BaseModel):
+    """One request to the language model."""
+
+    seconds: float
+    input_tokens: int
+    output_tokens: int
+
+
 class ChatReply(BaseModel):
     """An answer with everything it rests on. `id` is what feedback names."""
 
@@ -35,6 +43,7 @@ class ChatReply(BaseModel):
     model: str
     seconds: float
     usage: dict[str, int] = Field(default={}, description="tokens of the language model; empty without one")
+    model_calls: list[ModelCallTime] = Field(default=[], description="each request to it, in order")
 
 
 def chat_reply(answer: Answer, answer_id: str) -> ChatReply:
@@ -52,6 +61,14 @@ def chat_reply(answer: Answer, answer_id: str) -> ChatReply:
         model=answer.model,
         seconds=round(answer.seconds, 4),
         usage=answer.usage,
+        model_calls=[
+            ModelCallTime(
+                seconds=round(call.seconds, 4),
+                input_tokens=call.input_tokens,
+                output_tokens=call.output_tokens,
+            )
+            for call in answer.model_calls
+        ],
     )
 
 

@@ -26,7 +26,17 @@ import uvicorn
 from fastapi import FastAPI
 from playwright.sync_api import Browser, sync_playwright
 
-from agent.events import Answer, Event, Failed, Notice, Token, ToolFinished, ToolReport, ToolStarted
+from agent.events import (
+    Answer,
+    Event,
+    Failed,
+    ModelCall,
+    Notice,
+    Token,
+    ToolFinished,
+    ToolReport,
+    ToolStarted,
+)
 from agent.history import turns_of, user_texts
 from agent.reading.types import Reading, Slot
 from knowledge.catalog import shipped_catalog
@@ -91,6 +101,7 @@ class ScriptedAdvisor:
             sources=(SourceRef(title="GPU table", as_of="2026-01-01"),),
             seconds=0.02,
             notices=(Notice("model_timeout", "late"),) if "late" in question else (),
+            model_calls=(ModelCall(0.5, 100, 10),) if "late" in question else (),
         )
 
 

@@ -35,6 +35,12 @@ def test_an_answer_comes_with_all_it_rests_on(make_api: Make, ask: Call) -> None
     assert reply["reading"]["request"]["model"] == "llama3-8b"
 
 
+def test_the_requests_to_a_language_model_are_told_with_time_and_tokens(make_api: Make, ask: Call) -> None:
+    reply = ask(make_api(), "late").json()
+    assert reply["model_calls"] == [{"seconds": 0.5, "input_tokens": 100, "output_tokens": 10}]
+    assert ask(make_api(), "Does it fit?").json()["model_calls"] == []
+
+
 def test_the_same_request_gives_the_same_answer(make_api: Make, ask: Call) -> None:
     app = make_api()
     first, second = (ask(app, "Does it fit?").json() for _ in range(2))

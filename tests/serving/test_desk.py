@@ -312,6 +312,7 @@ def test_metrics_count_answers_by_kind_and_replaced_models(week: FastAPI, call: 
     assert 'gsa_answers_total{channel="api",kind="",outcome="failed"} 1.0' in text
     assert 'gsa_notices_total{code="model_timeout"} 1.0' in text
     assert 'gsa_stage_seconds_count{stage="estimate_memory"} 5.0' in text
+    assert 'gsa_stage_seconds_sum{stage="model"} 0.5' in text
     assert 'gsa_requests_total{path="/api/v1/chat",status="200"} 4.0' in text
     assert "gsa_answers_in_flight 0.0" in text
 

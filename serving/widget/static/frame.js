@@ -139,9 +139,13 @@ async function ask(text) {
 function thumbs(answerId) {
   const box = document.createElement("div");
   box.className = "tools";
-  const vote = async (rating, comment = "") => {
-    const reply = await call("api/v1/feedback", { answer_id: answerId, rating, comment });
-    at("status").textContent = reply.ok ? words.thanks : words.fault;
+  let last = Promise.resolve(); // one after the other: a comment never overtakes its thumb
+  const vote = (rating, comment = "") => (last = last.then(() => keep(rating, comment)));
+  const keep = async (rating, comment) => {
+    at("status").textContent = "";
+    const reply = await call("api/v1/feedback", { answer_id: answerId, rating, comment }).catch(() => null);
+    at("status").textContent = reply?.ok ? words.thanks : reply?.status === 429 ? words.busy : words.fault;
+    return Boolean(reply?.ok);
   };
   for (const [rating, sign] of [["up", "👍"], ["down", "👎"]]) {
     const button = document.createElement("button");
@@ -149,9 +153,9 @@ function thumbs(answerId) {
     button.textContent = sign;
     button.setAttribute("aria-label", words[rating]);
     button.addEventListener("click", () => {
-      vote(rating).catch(() => {});
+      vote(rating);
       box.replaceChildren();
-      if (rating === "down") box.append(commentForm((comment) => (vote("down", comment).catch(() => {}), box.remove())));
+      if (rating === "down") box.append(commentForm(async (comment) => (await vote("down", comment)) && box.remove()));
     });
     box.append(button);
   }
