@@ -61,7 +61,7 @@ def _same_gpu(w: Words, gpu: str, names: Sequence[str]) -> str:
     bare = [name for name in names if name.removeprefix("ecs.").startswith("ebm")]
     machine = (
         w(
-            f" {w.listed(bare)} is bare metal, the whole machine; the other is a virtual machine of it or less.",
+            f" {w.listed(bare)} is bare metal, the whole machine; the other virtual, also with fewer GPUs.",
             f"{w.listed(bare)} 是裸金属整机，另一个是虚拟化实例，可只要部分 GPU。",
         )
         if bare and len(bare) < len(names)

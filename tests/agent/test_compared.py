@@ -40,3 +40,23 @@ def test_one_card_is_not_held_against_a_machine_of_eight(advisor: Advisor) -> No
     told = "\n".join(lines(advisor, "Difference between gn7e and ebmgn7e"))
     assert "The GPU is the same, A100-80GB" in told and "bare metal" in told
     assert "(8×)" not in told
+
+
+@pytest.mark.parametrize(
+    "question", ["8 张 4090 换成阿里云，用哪个实例性能差不多", "Which instance is like two RTX 4090?"]
+)
+def test_a_card_at_home_comes_with_what_its_stand_in_has_of_it(advisor: Advisor, question: str) -> None:
+    told = lines(advisor, question)
+    assert "RTX-4090" in told[0] and "A10" in told[0] and "1,008 GB/s" in told[0]
+    assert "目录里没有同时满足" not in "\n".join(told)
+
+
+def test_the_language_model_sizes_the_machine_and_its_companions_are_added(advisor: Advisor) -> None:
+    told = lines(advisor, "法律问答 RAG，bge-m3 加 Qwen2.5-32B，一台机器能放下吗")
+    assert told[0].startswith("**Qwen2.5-32B")
+    assert any("同机还有：bge-m3" in line for line in told)
+
+
+def test_tokens_have_a_price_however_it_is_asked(advisor: Advisor) -> None:
+    told = lines(advisor, "What is the token cost per million for Llama-3.1-8B on a single A10?")
+    assert "per million output tokens" in told[0]
