@@ -13,7 +13,18 @@ from knowledge.cards import nominal_gib, slice_of
 from knowledge.errors import InputError, NotKnown
 from knowledge.live.overlay import DEFAULT_FOLDER
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
-from knowledge.rows import BillingRule, Family, Gpu, Instance, Model, Precision, Price, Purchase, Region
+from knowledge.rows import (
+    Availability,
+    BillingRule,
+    Family,
+    Gpu,
+    Instance,
+    Model,
+    Precision,
+    Price,
+    Purchase,
+    Region,
+)
 from knowledge.tables import Tables
 
 _AMBIGUOUS_GPU = {"a100": "A100-80GB", "v100": "V100-16GB", "a800": "A800-80GB", "h20": "H20-96GB"}
@@ -308,10 +319,16 @@ class Catalog(Tables):
 
     def regions_of(self, instance: Instance) -> list[str]:
         """Regions in whose price lists the type or its family was seen; no promise of stock."""
+        return sorted({row.region_id for row in self._seen_in(instance)})
+
+    def regions_as_of(self, instance: Instance) -> str:
+        """The newest date of the lists behind `regions_of`; "" where none has one."""
+        return max((row.as_of for row in self._seen_in(instance)), default="")
+
+    def _seen_in(self, instance: Instance) -> list[Availability | Price]:
         names = (instance.instance_type, instance.family)
-        seen = {row.region_id for row in self.availability if row.family_or_type in names and row.region_id}
-        seen |= {row.region_id for row in self.price_rows(instance.instance_type) if row.region_id}
-        return sorted(seen)
+        listed = [row for row in self.availability if row.family_or_type in names and row.region_id]
+        return [*listed, *(row for row in self.price_rows(instance.instance_type) if row.region_id)]
 
 
 def freshest(rows: Iterable[Price]) -> Price | None:

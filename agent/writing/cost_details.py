@@ -12,6 +12,7 @@ from agent.writing.words import Words, bullets
 from tools.contracts.cost import CostLine, CostReport, MixedPlan, PriceShown, StockShown
 
 _DAYS = 30.4  # of a month
+_MONTH = 729.0  # hours
 _TERMS = {"subscription_1y": 12, "subscription_3y": 36}
 _ON_TOP = ("system_disk", "public_traffic")
 _LEFT_OUT = {
@@ -38,6 +39,7 @@ def detail_lines(w: Words, report: CostReport, shelf: bool = True) -> list[str]:
     lines = [
         *_token_lines(w, report),
         *_choice_lines(w, report),
+        *_total_lines(w, report),
         *_break_even_lines(w, report),
         *_savings_lines(w, report),
         *_mixed_lines(w, report.mixed, report.currency),
@@ -89,6 +91,19 @@ def _why_left_out(w: Words, row: PriceShown) -> str:
     return w(
         f"The newer {basis_word(w, row.basis)} of {w.date(row.as_of)} {reason}",
         f"较新的 {w.date(row.as_of)} {basis_word(w, row.basis)}{reason}",
+    )
+
+
+def _total_lines(w: Words, report: CostReport) -> Iterator[str]:
+    """The whole time of use in every way to pay, where it lasts a month or more."""
+    long = (report.months or 0) >= 1 or (report.hours or 0) >= _MONTH
+    if not long or len(report.totals) < 2:
+        return
+    sums = [f"{w.purchase(way.purchase)} {w.money(way.job, report.currency, 0)}" for way in report.totals]
+    first, *others = sums
+    yield w(
+        f"**For all of this time {first} is the cheapest**; {w.listed(others)}",
+        f"**整个使用期最省：{first}**；{w.listed(others)}",
     )
 
 

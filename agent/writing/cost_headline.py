@@ -105,6 +105,8 @@ def training_cost_line(w: Words, findings: Findings) -> list[str]:
 
 def _sum_of(w: Words, report: CostReport) -> list[str]:
     """The cost of the job, the months or one month, whichever was asked about."""
+    if report.price is not None and report.job == report.price.amount:  # one term: told as the price
+        return []
     if report.job is not None and report.hours is not None:
         job = w.money(report.job, report.currency, 0)
         hours = w.num(report.hours, 4)

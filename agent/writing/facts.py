@@ -44,6 +44,11 @@ def when_of(w: Words, price: PriceShown) -> str:
     return w(f"live, {price.at or price.as_of}", f"实时，{price.at or price.as_of}")
 
 
+def from_price(w: Words, price: PriceShown | None) -> str:
+    """The lowest price of several types, or that none is listed."""
+    return price_of(w, price) if price is None else w("from ", "最低 ") + price_of(w, price)
+
+
 def cards_of(w: Words, row: Instance) -> str:
     """GPU count, model and memory of a type; a slice as a share."""
     size = f" {row.gpu_memory_gib:g} GB" if row.gpu_memory_gib and "GB" not in row.gpu_model else ""
@@ -74,7 +79,7 @@ def instance_sections(w: Words, report: InstanceReport) -> list[str]:
     lines.append(_network_line(w, row))
     lines += _family_lines(w, report.facts)
     if report.regions:
-        lines.append(regions_line(w, report.regions))
+        lines.append(regions_line(w, report.regions, report.regions_as_of))
     if report.siblings:
         shown = w.listed(report.siblings[:6])
         lines.append(w(f"Others of {row.family}: {shown}", f"{row.family} 的其他规格：{shown}"))
@@ -129,15 +134,16 @@ def _family_lines(w: Words, facts: Family | None) -> list[str]:
     return lines
 
 
-def regions_line(w: Words, regions: tuple[str, ...]) -> str:
+def regions_line(w: Words, regions: tuple[str, ...], as_of: str) -> str:
+    """Regions in whose price lists something was seen, with the date of the lists."""
     shown = w.listed(regions[:_REGIONS_SHOWN])
     more = len(regions) - _REGIONS_SHOWN
     tail = w(f" and {more} more", f" 等共 {len(regions)} 个") if more > 0 else ""
     return w(
-        f"In the price lists of {shown}{tail}; a price is no promise of stock, check the zone in the "
-        "console or with `DescribeAvailableResource`",
-        f"价目表中有报价的地域：{shown}{tail}；有价不等于有货，请在控制台或用 `DescribeAvailableResource` "
-        "查可用区库存",
+        f"In the price lists of {shown}{tail} ({w.date(as_of)}); a price is no promise of stock, check the "
+        "zone in the console or with `DescribeAvailableResource`",
+        f"价目表（{w.date(as_of)}）中有报价的地域：{shown}{tail}；有价不等于有货，"
+        "请在控制台或用 `DescribeAvailableResource` 查可用区库存",
     )
 
 
@@ -147,9 +153,9 @@ def family_sections(w: Words, report: FamilyReport) -> list[str]:
     # The API code of a hidden name and the commonly known name are both said where they differ.
     head = w(
         f"**{report.family}** carries {names} ({w.listed(value_word(w, item) for item in report.statuses)}); "
-        f"from {price_of(w, report.from_price)}.",
+        f"{from_price(w, report.from_price)}.",
         f"**{report.family}** 用的是 {names}（{w.listed(value_word(w, item) for item in report.statuses)}）；"
-        f"最低 {price_of(w, report.from_price)}。",
+        f"{from_price(w, report.from_price)}。",
     )
     lines = _family_lines(w, report.facts)
     if any(row.local_nvme_gib for row in report.instances):
@@ -162,7 +168,7 @@ def family_sections(w: Words, report: FamilyReport) -> list[str]:
     else:
         lines.append(w("No local disk", "没有本地盘"))
     if report.regions:
-        lines.append(regions_line(w, report.regions))
+        lines.append(regions_line(w, report.regions, report.regions_as_of))
     return [head, _types_table(w, report.instances), bullets(lines)]
 
 
@@ -199,10 +205,10 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
     where = w.listed(current)
     if current:
         head = w(
-            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {where}; from "
-            f"{price_of(w, report.from_price)}.",
-            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {where}；最低 "
-            f"{price_of(w, report.from_price)}。",
+            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {where}; "
+            f"{from_price(w, report.from_price)}.",
+            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {where}；"
+            f"{from_price(w, report.from_price)}。",
         )
     else:
         pairs = zip(report.stand_ins, report.stand_in_families, strict=True)

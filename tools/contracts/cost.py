@@ -145,6 +145,14 @@ class TermBreakEven(Report):
     months: float
 
 
+class WayTotal(Report):
+    """What the whole time of use costs in one way to pay, all machines; terms are paid in full."""
+
+    purchase: str
+    job: Money
+    basis: str  # of the price behind it
+
+
 class TokenCost(Report):
     """Cost per million input and per million output tokens at one load: each part pays for its own time
     on the GPU, so that both together are the whole price."""
@@ -216,6 +224,7 @@ class CostReport(Report):
     mixed: MixedPlan | None = None
     break_evens: tuple[BreakEven, ...] = ()
     term_break_evens: tuple[TermBreakEven, ...] = ()
+    totals: tuple[WayTotal, ...] = ()  # of the time of use asked about, the cheapest first
     not_included: tuple[str, ...] = ()  # stable codes: system_disk, public_traffic, image, snapshots
     stale_days: int | None = None  # age of the price on the day of asking; None when undated
 

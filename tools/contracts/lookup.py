@@ -57,6 +57,7 @@ class InstanceReport(Report):
     facts: Family | None = None
     cost: CostReport
     regions: tuple[str, ...] = ()
+    regions_as_of: str = ""  # the newest date of the lists behind `regions`
     siblings: tuple[str, ...] = ()
     name: NameReport
     assumptions: tuple[Assumption, ...] = ()
@@ -74,6 +75,7 @@ class FamilyReport(Report):
     facts: Family | None = None
     from_price: PriceShown | None = None  # lowest comparable pay-as-you-go price in the region
     regions: tuple[str, ...] = ()
+    regions_as_of: str = ""
     warnings: tuple[Remark, ...] = ()
     sources: tuple[SourceRef, ...] = ()
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 
-from tools.contracts.cost import BreakEven, PriceShown, TermBreakEven
+from tools.contracts.cost import BreakEven, CostRequest, PriceShown, TermBreakEven, WayTotal
 from tools.cost.purchase import MONTH, PAYG, THREE_YEARS, YEAR
+from tools.cost.schedule import HOURS_PER_MONTH
 
 MONTHS_OF = {MONTH: 1, YEAR: 12, THREE_YEARS: 36}
 _MICRO = Decimal("0.000001")
@@ -45,3 +47,25 @@ def term_break_evens(prices: Mapping[str, PriceShown]) -> tuple[TermBreakEven, .
         for term in (YEAR, THREE_YEARS)
         if term in prices
     )
+
+
+def totals(
+    request: CostRequest, prices: Mapping[str, PriceShown], use_hours: Decimal
+) -> tuple[WayTotal, ...]:
+    """The cost of the hours or months of `request` by the hour and in whole terms, the cheapest first; spot
+    is left out, because its price holds for a moment. Empty where no time was given."""
+    hours, months = request.hours, request.months
+    if hours is None and months is None:
+        return ()
+    found = []
+    for price in prices.values():
+        each = price.amount * request.count
+        if price.purchase == PAYG:
+            used = Decimal(str(hours)) if hours is not None else use_hours * Decimal(str(months))
+            found.append(WayTotal(purchase=PAYG, job=(each * used).quantize(_MICRO), basis=price.basis))
+        elif price.purchase in MONTHS_OF:
+            needed = months if months is not None else (hours or 0) / HOURS_PER_MONTH
+            # Hours of a year and months of 730 hours are the same time: no term is added for the rounding.
+            terms = math.ceil(round(needed / MONTHS_OF[price.purchase], 6))
+            found.append(WayTotal(purchase=price.purchase, job=each * terms, basis=price.basis))
+    return tuple(sorted(found, key=lambda way: way.job))

@@ -12,7 +12,7 @@ from knowledge.errors import InputError
 from knowledge.rows import Instance
 from tools.contracts.base import Assumption, Remark, SourceRef
 from tools.contracts.cost import CostReport, CostRequest, PriceShown
-from tools.cost.breakeven import MONTHS_OF, break_evens, term_break_evens
+from tools.cost.breakeven import MONTHS_OF, break_evens, term_break_evens, totals
 from tools.cost.extras import conversion, lines, mixed_plan, rates, with_lines
 from tools.cost.prices import derived_hour, derived_month, other_published, published, regional
 from tools.cost.purchase import MONTH, PAYG, RESERVED, SAVINGS_PLAN, SPOT, purchase_of
@@ -108,6 +108,7 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         mixed=mixed_plan(request, payg, month, ask.use_hours),
         break_evens=break_evens(ways),
         term_break_evens=term_break_evens(ways),
+        totals=totals(request, ways, ask.use_hours),
         not_included=_NOT_INCLUDED,
         stale_days=_age_days(price, catalog, request.today),
         assumptions=assumed,

@@ -52,6 +52,7 @@ def describe_instance(name: str, catalog: Catalog, region: str = "") -> Instance
         facts=facts,
         cost=cost,
         regions=tuple(catalog.regions_of(instance)),
+        regions_as_of=catalog.regions_as_of(instance),
         siblings=tuple(row.instance_type for row in catalog.in_family(instance.family) if row != instance),
         name=decode_name(instance.instance_type, catalog),
         assumptions=cost.assumptions,
@@ -76,6 +77,7 @@ def describe_family(name: str, catalog: Catalog, region: str = "cn-hangzhou") ->
         facts=facts,
         from_price=_from_price(catalog, rows, region_id),
         regions=tuple(regions),
+        regions_as_of=max((catalog.regions_as_of(row) for row in rows), default=""),
         warnings=tuple(remarks),
         sources=sources_of(*rows, facts),
     )

@@ -224,6 +224,17 @@ def test_a_base_by_the_month_with_a_peak_by_the_hour() -> None:
     )
 
 
+def test_a_span_of_time_is_summed_in_every_way_to_pay_the_cheapest_first() -> None:
+    report = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="cn-shanghai", months=2.5)
+    assert [(way.purchase, way.job) for way in report.totals] == [
+        ("subscription_1m", 3 * Decimal("4575.66")),
+        ("payg", Decimal("9.5326") * 730 * Decimal("2.5")),
+    ]
+    few = cost(instance_type="ecs.gn7i-c8g1.2xlarge", region="cn-shanghai", hours=100)
+    assert few.totals[0].purchase == "payg"
+    assert cost(instance_type="ecs.gn7i-c8g1.2xlarge").totals == ()
+
+
 def test_disk_and_traffic_are_lines_of_their_own() -> None:
     report = cost(
         instance_type="ecs.gn7i-c8g1.2xlarge", region="cn-hangzhou", disk_gib=200, traffic_gb_per_month=100

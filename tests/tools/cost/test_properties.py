@@ -88,6 +88,16 @@ def test_input_and_output_tokens_together_pay_the_whole_price(request: CostReque
 
 
 @given(requests)
+def test_the_total_of_the_way_asked_for_is_the_cost_of_the_job(request: CostRequest) -> None:
+    report = estimate_cost(request, CATALOG)
+    jobs = [way.job for way in report.totals]
+    assert jobs == sorted(jobs)
+    for way in report.totals:
+        if way.purchase == report.purchase and report.job is not None:
+            assert abs(way.job - report.job) <= Decimal("0.001") * request.count
+
+
+@given(requests)
 def test_disk_and_traffic_are_added_once(request: CostRequest) -> None:
     report = estimate_cost(request, CATALOG)
     extra = sum((line.monthly for line in report.lines), Decimal(0))
