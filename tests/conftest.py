@@ -35,6 +35,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("project")
+# Ten thousand cases of the properties that say so: `pytest --hypothesis-profile=soak tests/tools/throughput`.
+settings.register_profile("soak", settings.get_profile("project"), max_examples=10_000, derandomize=False)
 os.environ["ALIBABA_CLOUD_ECS_METADATA_DISABLED"] = "true"
 os.environ["GRADIO_ANALYTICS_ENABLED"] = "False"
 os.environ["HF_HUB_OFFLINE"] = "1"

@@ -53,6 +53,11 @@ def _serving(w: Words, report: ThroughputReport) -> str:
         f"**速度**：{report.concurrency} 个并发请求合计约 {total} tokens/s（{span}）；每个 token {each}，首 "
         f"token {first}；单请求约 {single} tokens/s。解码瓶颈是{bound}。",
     )
+    if report.concurrency > 1:
+        text += w(
+            " Load assumed: closed loop, each answer is followed by the next request without a pause.",
+            "负载假设：闭环，每个回答结束后立即发下一个请求（无思考时间）。",
+        )
     if report.evidence == "estimate_only":
         text += w(
             " Few measurements of this card are published, so take it as an estimate.",

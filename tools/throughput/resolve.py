@@ -276,9 +276,9 @@ def resolve_link(word: str, instance: Instance | None) -> str:
         return "pcie" if instance is not None and instance.interconnect == "pcie" else ""
     if key in ("nvlink", "nvswitch", "sxm", "hgx"):
         return "nvlink"
-    if "p2p" in key and not key.startswith(("no", "pcieno")):
+    if "p2p" in key and not re.search(r"no|without|disabled", key):
         return "pcie-p2p"
-    if key.startswith("pci") or key == "nop2p":
+    if key.startswith("pci") or "p2p" in key:
         return "pcie"
     raise InputError("interconnect", word, "nvlink, pcie-p2p or pcie")
 

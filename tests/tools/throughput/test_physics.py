@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.catalog import shipped_catalog
+from knowledge.errors import AdvisorError
+from knowledge.rows import Precision
 from tools.throughput.coefficients import COEFFICIENTS
-from tools.throughput.core import Load, serve
+from tools.throughput.core import Load, prompt_rate, serve
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
+from tools.throughput.links import link_between
 from tools.throughput.model_shape import ModelShape, generic_shape, shape_of
 from tools.throughput.precision import Scheme, scheme_for
-from tools.throughput.steps import Plan
+from tools.throughput.steps import Plan, stepper
 
 ENGINES = COEFFICIENTS.engines
 CATALOG = shipped_catalog()
@@ -28,7 +32,26 @@ GPUS = [
     gpu_shape_of(CATALOG.gpu(name))
     for name in ("T4", "V100-16GB", "A10", "L20", "A100-80GB", "H20", "H100", "L40S", "B200", "RTX-4090")
 ]
-PRECISIONS = ["fp16", "bf16", "gguf-q4_k_m", "gptq-int4", "nf4"]
+
+
+def every_shape() -> list[ModelShape]:
+    found = []
+    for row in CATALOG.models:
+        with suppress(AdvisorError):
+            found.append(shape_of(row))
+    return found
+
+
+def every_gpu() -> list[GpuShape]:
+    found = []
+    for row in CATALOG.gpus:
+        with suppress(AdvisorError):
+            found.append(gpu_shape_of(row))
+    return found
+
+
+EVERY_MODEL, EVERY_GPU = every_shape(), every_gpu()
+EVERY_PRECISION = [row for row in CATALOG.precisions if row.category != "kv-cache"]
 
 models = st.sampled_from(MODELS)
 gpus = st.sampled_from(GPUS)
@@ -47,18 +70,44 @@ def scheme(gpu: GpuShape, name: str) -> Scheme:
     return scheme_for(gpu, CATALOG.precision(name))
 
 
-@settings(max_examples=400, deadline=None)
-@given(models, gpus, st.sampled_from(PRECISIONS), engines, plans, lengths, lengths, loads)
+@settings(max_examples=max(600, settings().max_examples), deadline=None)
+@given(
+    st.sampled_from(EVERY_MODEL),
+    st.sampled_from(EVERY_GPU),
+    st.sampled_from(EVERY_PRECISION),
+    engines,
+    plans,
+    lengths,
+    lengths,
+    loads,
+)
 def test_no_figure_is_above_the_bandwidth_or_compute_ceiling(
-    model: ModelShape, gpu: GpuShape, name: str, engine: str, plan: Plan, inputs: int, outputs: int, load: int
+    model: ModelShape,
+    gpu: GpuShape,
+    precision: Precision,
+    engine: str,
+    plan: Plan,
+    inputs: int,
+    outputs: int,
+    load: int,
 ) -> None:
-    weights = scheme(gpu, name)
+    """Every text model, card, format and engine of the catalog: 10,000 cases under the soak profile."""
+    try:
+        weights = scheme_for(gpu, precision)
+    except AdvisorError:  # the card cannot run the format, or the format has no fixed size
+        return
     speed = serve(model, gpu, plan, weights, Load(inputs, outputs, load), ENGINES[engine])
     bits = min(weights.body_bits, weights.expert_bits, weights.head_bits)
     read = model.active_params * bits / 8 / plan.stage_gpus
     assert 1e3 / speed.tpot_ms <= gpu.bandwidth_gbs * 1e9 / read
     computed = speed.requests_per_s * 2 * (inputs * model.prefill_params + outputs * model.active_params)
     assert computed <= plan.gpus * weights.peak_tflops * 1e12
+    replica = stepper(model, gpu, weights, ENGINES[engine], plan, link_between(gpu, plan.stage_gpus))
+    prompts = prompt_rate(replica, inputs, load) * 2 * model.prefill_params
+    assert prompts <= plan.gpus * weights.peak_tflops * 1e12
+    # Each sequence reads its own cache in each step.
+    cache = speed.output_tokens_per_s * replica.kv_bytes(inputs) * plan.tensor
+    assert outputs < 2 or cache <= plan.gpus * gpu.bandwidth_gbs * 1e9 * outputs / (outputs - 1)
 
 
 @settings(max_examples=200, deadline=None)
