@@ -19,7 +19,7 @@ from knowledge.names import near
 from tools.contracts.base import parse_request
 from tools.contracts.sizing import Budget, Objective, SizingRequest, Task
 from tools.cost.purchase import purchase_of
-from tools.memory.engines import resolve_engine
+from tools.engines import known_engine
 from tools.training_memory.recipe import resolve_method
 
 GivenValue = Value | Decimal | Budget | None  # None: back to what is assumed
@@ -178,7 +178,7 @@ _NAMES: dict[str, Callable[[str, Catalog], str]] = {
     "model": lambda text, catalog: catalog.model(text).model_id,
     "precision": lambda text, catalog: catalog.precision(text).name,
     "kv_precision": lambda text, catalog: catalog.kv_precision(text).name,
-    "engine": lambda text, _catalog: resolve_engine(text)[0].name,
+    "engine": lambda text, _catalog: known_engine(text)[0].name,
     "method": lambda text, _catalog: resolve_method(text, "")[0],
     "purchase": lambda text, _catalog: purchase_of(text),
 }

@@ -7,21 +7,13 @@ import re
 from agent.reading.numerals import NUM, SCALE, number
 from agent.reading.phrases import tags
 from agent.reading.words import Found, Words
+from tools.engines import spoken_engine
 
 _TRAINING = ("finetune", "pretrain")
 _BY_MODEL = {"diffusion": "diffusion", "video": "video", "asr": "asr", "tts": "tts", "vision": "vision",
              "embedding": "embedding", "reranker": "reranker"}  # fmt: skip
 # Tasks whose words also describe what a language model serves ("agent with embeddings").
 _BESIDE_A_MODEL = ("embedding", "reranker", "development", "vision")
-_ENGINES = re.compile(
-    r"(?<![a-z])(vllm|sglang|tensorrt[-\s]?llm|trt[-\s]?llm|lmdeploy|llama\.?cpp|ollama|tgi"
-    r"|text[-\s]generation[-\s]inference|exllama|fastchat|transformers|xinference|ktransformers)(?![a-z])"
-)
-_ENGINE_NAMES = {
-    "llamacpp": "llama.cpp",
-    "text generation inference": "tgi",
-    "text-generation-inference": "tgi",
-}
 _OBJECTIVE = re.compile(r"(?<![a-z])(dpo|kto|orpo|simpo|grpo|ppo|rlhf)(?![a-z])")
 _COUNT = rf"(?P<n>{NUM})\s*(?P<scale>{SCALE})?"
 _DATA_TOKENS = re.compile(rf"(?P<n>{NUM})\s*(?P<scale>t|b|{SCALE})?\s*(?:个|的|of)?\s*(?:tokens?|词元)")
@@ -94,13 +86,12 @@ def find_objective(words: Words) -> Found | None:
 
 
 def find_engine(words: Words) -> Found | None:
-    """The serving engine that a turn names."""
-    match = _ENGINES.search(words.plain)
-    if match is None:
+    """The serving engine that a turn names, also one that no calculator knows: the answer then says so."""
+    found = spoken_engine(words.plain)
+    if found is None:
         return None
-    name = _ENGINE_NAMES.get(match[1], match[1])
-    name = "tensorrt-llm" if name.startswith(("tensorrt", "trt")) else name
-    return Found("engine", name, 0.95, words.said(*match.span()))
+    name, place = found
+    return Found("engine", name, 0.95, words.said(*place))
 
 
 def find_data(words: Words) -> list[Found]:

@@ -74,6 +74,8 @@ _TOLD_FIRST_OF_SLOTS = (
     "model", "params_b", "task", "method", "precision", "gpu_wanted", "gpu_count", "regions", "budget",
     "concurrency", "users", "context_tokens", "sequence_length", "dataset_tokens", "deadline_hours",
 )  # fmt: skip
+# Said although the user named the thing: the figures are those of another of its kind.
+_STAND_INS = frozenset({"engine_of_equal_kind", "modelled_as", "framework_of_equal_kind", "backbone_of_name"})
 # The assumptions that move an answer most; engine settings come after them.
 _TOLD_FIRST = (
     "model", "gpu", "gpu_wanted", "region", "regions", "tokens", "steps", "purchase", "hours_per_month",
@@ -219,7 +221,8 @@ def _assumptions(w: Words, reading: Reading, findings: Findings) -> str:
     rank = {field: place for place, field in enumerate(_TOLD_FIRST)}
     for report in _main_reports(findings):
         for assumption in getattr(report, "assumptions", ()):
-            if assumption.field not in reading.slots and _holds(assumption, report):
+            open_ = assumption.field not in reading.slots or assumption.reason in _STAND_INS
+            if open_ and _holds(assumption, report):
                 seen.setdefault(_ONE_FIELD.get(assumption.field, assumption.field), assumption)
     if not seen or reading.intent == "vague":
         return ""

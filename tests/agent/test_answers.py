@@ -236,3 +236,16 @@ def test_a_line_without_a_size_is_asked_back_with_the_sizes_there_are(
 )
 def test_the_batch_of_a_vision_training_counts(advisor: Advisor, question: str) -> None:
     assert "21.8 GiB" in answer(advisor, question).text.splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["用 koboldcpp 在 L20 上跑 Qwen2.5-7B 显存多少", "Qwen2.5-7B memory on an L20 with koboldcpp?"],
+)
+def test_an_engine_that_another_stands_in_for_is_said(advisor: Advisor, question: str) -> None:
+    assumed = next(
+        line
+        for line in answer(advisor, question).text.splitlines()
+        if line.startswith(("**Assumed", "**假设"))
+    )
+    assert "llama.cpp" in assumed

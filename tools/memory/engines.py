@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from knowledge.errors import InputError
-from knowledge.names import near, normal
+from tools.engines import known_engine
 from tools.memory.card import Card
 from tools.memory.weights import AS_PUBLISHED, Loading
 
@@ -104,54 +103,20 @@ class Engine:
         return GRAPHS_RESERVED_GIB if self.name == "vllm" and self.at_least(0, 21) and not eager else 0.0
 
 
-_NAMES = {
-    "vllm": "vllm",
-    "vllm(fork)": "vllm",
-    "vllm(intel)": "vllm",
-    "sglang": "sglang",
-    "tensorrtllm": "tensorrt-llm",
-    "trtllm": "tensorrt-llm",
-    "tensorrt": "tensorrt-llm",
-    "lmdeploy": "lmdeploy",
-    "turbomind": "lmdeploy",
-    "lmdeploy(turbomind)": "lmdeploy",
-    "tgi": "tgi",
-    "textgenerationinference": "tgi",
-    "llama.cpp": "llama.cpp",
-    "llamacpp": "llama.cpp",
-    "ikllama.cpp": "llama.cpp",
-    "ollama": "llama.cpp",
-    "lmstudio": "llama.cpp",
-    "transformers": "transformers",
-    "huggingface": "transformers",
-    "huggingfacetransformers": "transformers",
-    "hf": "transformers",
-    "pytorch": "transformers",
-    "autogptq": "transformers",
-    "gptqforllama(triton)": "transformers",
-    "gptqforllama": "transformers",
-    "acceleratebigmodelinference": "transformers",
-    "accelerate": "transformers",
-    "autoawq": "autoawq",
-}
-_IK = "ikllama.cpp"
+_IK = "ik_llama.cpp"
 
 
 def resolve_engine(name: str, version: str = "") -> tuple[Engine, str]:
-    """The engine of a name and the reason code of what was assumed. Raises `InputError` for unknown names."""
+    """The engine of a name and the reason code of what was assumed. Raises `InputError` for unknown names,
+    `NotKnown` for engines of another kind."""
     reason = ""
     if not name:
         name, reason = "vllm", "default_engine"
-    match = re.match(r"^(.*?)[\s:=@]*v?(\d+(?:\.\d+)+.*)?$", name.strip(), re.DOTALL)
-    bare, attached = (match[1], match[2] or "") if match else (name, "")
-    spelled = normal(bare)
-    known = _NAMES.get(spelled)
-    if known is None:
-        raise InputError("engine", name, "a known serving engine", near(bare, _NAMES))
-    if spelled != normal(known) and not reason:
+    known, attached = known_engine(name)
+    if not known.own_memory and not reason:
         reason = "engine_of_equal_kind"
-    engine = _engine(known, parse_version(version or attached))
-    return (replace(engine, expands_latents=True) if spelled == _IK else engine), reason
+    engine = _engine(known.memory, parse_version(version or attached))
+    return (replace(engine, expands_latents=True) if known.name == _IK else engine), reason
 
 
 def parse_version(text: str) -> Version:

@@ -82,7 +82,7 @@ def resolve_workload(request: SizingRequest, catalog: Catalog, notes: Notes) -> 
         ladder=_ladder(precision, request, model, catalog, memory_engine, notes),
         kv=_kv(request, catalog, model),
         memory_engine=memory_engine,
-        speed_engine=_speed_engine(memory_engine.name),
+        speed_engine=_speed_engine(engine_name or memory_engine.name),
         context_tokens=context,
         input_tokens=inputs,
         output_tokens=outputs,

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from knowledge.errors import InputError
 from knowledge.rows import Gpu, Model, Precision
 from tools.memory.card import card_of
-from tools.memory.engines import Engine, resolve_engine
+from tools.memory.engines import resolve_engine
 from tools.memory.formats import format_of, kv_format
 from tools.memory.plan import Load, plan_memory
 from tools.memory.weights import Plan as Layout
@@ -33,18 +32,10 @@ class MemoryRoom:
         planned = plan_memory(
             self.model,
             format_of(self.weights, self.model),
-            _memory_engine(self.engine, self.version),
+            resolve_engine(self.engine, self.version)[0],
             Layout(plan.tensor, plan.pipeline, plan.expert),
             Load(context_tokens=max(1, tokens), output_tokens=outputs),
             kv_format(self.kv),
             card_of(self.gpu),
         )
         return max(0, planned.max_concurrency or 0) * plan.attention_data * plan.replicas
-
-
-def _memory_engine(name: str, version: str) -> Engine:
-    """The memory side of an engine; engines it has no rules for take memory as it is needed."""
-    try:
-        return resolve_engine(name, version)[0]
-    except InputError:
-        return resolve_engine("transformers")[0]
