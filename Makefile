@@ -63,9 +63,8 @@ bench: install-dev ## accuracy against published measurements
 	$(BIN)/python -m benchmarks speed
 	$(BIN)/python -m benchmarks latency
 
-soak: install-dev install-small-model ## 50 users, 20,000 hostile requests, 40 questions to a tiny model
-	bash scripts/soak.sh
-	SMALL_MODEL_QUESTIONS=40 $(BIN)/python -m pytest tests/agent/test_small_model.py
+soak: install-dev install-small-model ## the long tests (half an hour on an idle machine); figures to docs/soak.md
+	$(BIN)/python -m benchmarks.soak
 
 upgrade: install-dev ## renew the lock files
 	$(BIN)/pip-compile --quiet --upgrade --strip-extras --no-emit-index-url --no-emit-trusted-host --no-emit-find-links --output-file requirements.lock requirements.txt
