@@ -26,6 +26,15 @@ ACCURACY_PAGE = Path(__file__).parent.parent / "docs" / "accuracy.md"
 _START, _END = "<!-- memory: begin -->", "<!-- memory: end -->"
 
 
+_PEER_NOTE = (
+    "hf-mem and accelerate estimate-memory look models up on the Hugging Face hub. Offline they were handed a "
+    "config.json with the catalog's dimensions; hf-mem also got one header with the published parameter count, so "
+    "its weights are not compared alone, and it has no word for quantized files that are not read. accelerate "
+    "builds the model class, which leaves out the output head; its totals carry the 20 % that its documentation "
+    "adds for inference. Neither knows the pool of an engine, activations or graphs."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Scored:
     """A row with its answer; `error` is relative, `covered` tells whether the stated range holds."""
@@ -148,7 +157,8 @@ def peer_table(scored: Sequence[Scored]) -> str:
         if their_line and our_line:
             errors = [f"{row.median:.1f} / {row.p90:.1f} %" for row in (their_line, our_line)]
             body.append(f"| {kind} | {peer} | {date} | {len(pairs)} | {errors[0]} | {errors[1]} |")
-    return "\n".join(["| kind | peer | run on | rows | its median / p90 | ours |", f"|{'---|' * 6}", *body])
+    head = ["| kind | peer | run on | rows | its median / p90 | ours |", f"|{'---|' * 6}"]
+    return "\n".join([*head, *body]) + f"\n\n{_PEER_NOTE}"
 
 
 def speed_line(catalog: Catalog) -> str:
