@@ -18,7 +18,8 @@ def build_app(settings: Settings) -> FastAPI:
     advisor = open_advisor(settings)
     advisor.warm()
     api = build_api(advisor, settings, advisor.searcher)
-    return mount_page(api, build_page(PageAdvisor(api.state.desk)), root_path=settings.root_path)
+    page = build_page(PageAdvisor(api.state.desk), advisor.catalog)
+    return mount_page(api, page, root_path=settings.root_path, max_file_bytes=settings.max_upload_bytes)
 
 
 def main() -> None:

@@ -69,6 +69,7 @@ class Settings(BaseSettings):
     rate_per_site: int = Field(600, alias="RATE_PER_SITE", ge=1)
     rate_per_address: int = Field(60, alias="RATE_PER_ADDRESS", ge=1)
     max_body_bytes: int = Field(2_000_000, alias="MAX_BODY_BYTES", ge=1024)
+    max_upload_bytes: int = Field(16 * 2**20, alias="MAX_UPLOAD_BYTES", ge=1024)  # of the page's files
     max_answers: int = Field(0, alias="MAX_ANSWERS", ge=0)
     retention_days: int = Field(30, alias="RETENTION_DAYS", ge=0)
     log_format: Literal["text", "json"] = Field("text", alias="LOG_FORMAT")

@@ -72,7 +72,12 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     app.state.store = store
     app.add_middleware(AccessMiddleware, gatekeeper=Gatekeeper(store, signer, settings))
     app.add_middleware(SiteCors, store=store, configured=settings.cors_origins)
-    app.add_middleware(BodyLimitMiddleware, most_bytes=settings.max_body_bytes)
+    app.add_middleware(
+        BodyLimitMiddleware,
+        most_bytes=settings.max_body_bytes,
+        upload_path=PAGE_UPLOADS,
+        upload_bytes=settings.max_upload_bytes,
+    )
     app.add_middleware(
         GuardMiddleware,
         metrics=metrics,
@@ -102,6 +107,9 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     add_openapi(app)
     add_unknown(app, ("/api/", "/v1/", "/bots/"))
     return app
+
+
+PAGE_UPLOADS = "/gradio_api/upload"  # where the page's files arrive
 
 
 def _answers(call: Callable[[], None]) -> str:

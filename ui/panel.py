@@ -1,4 +1,4 @@
-"""The panel beside the chat: options side by side, memory bars, what was understood, sources. Plain HTML.
+"""The panel beside the chat: options side by side, memory bars, sources. Plain HTML.
 
 Every figure comes from a report of the answer; every text is escaped.
 """
@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from html import escape
 
 from agent.events import Answer
-from agent.writing.glossary import assumption_text, field_name
 from agent.writing.words import Words
 from tools.contracts.base import SourceRef
 from tools.contracts.memory import MemoryReport
@@ -52,8 +51,6 @@ def panel_html(answer: Answer) -> str:
     sections = [
         _section("options", options_table(options, words), words) if options else "",
         _section("memory", memory_bars(_bars(answer, words), words), words),
-        _section("understood", _understood(answer, words), words),
-        _section("assumed", _assumed(answer, words), words),
         _section("sources", _sources(answer.sources, words), words),
     ]
     body = "".join(sections)
@@ -216,22 +213,6 @@ def _headroom(option: Option, words: Words) -> str:
     return words.gib(memory.margin_gib) if memory and memory.margin_gib is not None else "–"
 
 
-def _understood(answer: Answer, words: Words) -> str:
-    items = [
-        (field_name(words, name), words.listed(map(str, value)) if isinstance(value, tuple) else str(value))
-        for name, slot in answer.reading.slots.items()
-        if (value := slot.value) not in ("", None)
-    ]
-    return _definitions(items)
-
-
-def _assumed(answer: Answer, words: Words) -> str:
-    found = answer.recommendation
-    assumptions = found.assumptions if found else ()
-    items = [f"<li>{escape(assumption_text(words, assumption))}</li>" for assumption in assumptions]
-    return f"<ul>{''.join(items)}</ul>" if items else ""
-
-
 def _sources(sources: Iterable[SourceRef], words: Words) -> str:
     shown = list(dict.fromkeys((source.title, source.as_of) for source in sources))[:_MOST_SOURCES]
     undated = panel_word("undated", words.language)
@@ -245,13 +226,6 @@ def _sources(sources: Iterable[SourceRef], words: Words) -> str:
 
 def _shortened(title: str) -> str:
     return title if len(title) <= _LONGEST_TITLE else title[:_LONGEST_TITLE].rsplit(" ", 1)[0] + " …"
-
-
-def _definitions(items: Sequence[tuple[str, str]]) -> str:
-    if not items:
-        return ""
-    rows = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in items)
-    return f"<dl>{rows}</dl>"
 
 
 def _section(key: str, body: str, words: Words) -> str:

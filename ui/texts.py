@@ -53,7 +53,17 @@ PANEL: dict[str, tuple[str, str]] = {
     "options": ("Options side by side", "方案对比"),
     "memory": ("Memory of one GPU", "单卡显存"),
     "understood": ("What was understood", "我的理解"),
-    "assumed": ("Assumed", "默认假设"),
+    "assumed": ("assumed", "假设"),
+    "said": ("said", "来自提问"),
+    "by_hand": ("set by you", "你设定的"),
+    "as_assumed": ("as assumed", "用默认值"),
+    "change_hint": (
+        "Change a value and calculate again. An emptied field goes back to what is assumed.",
+        "改一个值，再重新计算。清空则恢复默认假设。",
+    ),
+    "more": ("More conditions", "更多条件"),
+    "recompute": ("Recompute", "重新计算"),
+    "nothing_changed": ("Nothing is changed yet.", "还没有改动。"),
     "sources": ("Sources", "来源"),
     "empty": (
         "Ask something: the options, the memory bars and the sources of the answer appear here.",

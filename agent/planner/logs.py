@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.planner.requests import mentioned
 from agent.reading.types import Reading
 from agent.steps import Call
 from knowledge.errors import InputError
@@ -14,10 +15,12 @@ def log_comparison(reading: Reading) -> list[Call]:
     if _parsed(reading) is None:
         return []
     request = reading.request
+    card = next(iter(mentioned(reading, "gpu")), None)
     args: dict[str, object] = {
         "text": reading.pasted_text,
         "model": request.model,
-        "gpu": request.gpu_wanted[0] if request.gpu_wanted else "",
+        "gpu": card.name if card else "",  # the card named, even one that the cloud does not rent
+        "gpu_count": card.count if card else None,
         "weight_precision": request.precision,
         "kv_precision": request.kv_precision,
     }

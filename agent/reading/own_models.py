@@ -29,7 +29,7 @@ def own_model(text: str) -> OwnModel | Unreadable | None:
         return Unreadable.model_validate({key: payload[key] for key in ("field", "given", "allowed")})
     name = _name(pasted.text, f"{_kind(pasted.text)}-{found.model.params_total_b or 0:.3g}B")
     model = found.model.model_copy(
-        update={"model_id": name, "display_name": name, "source": f"config.json given by the user ({name})"}
+        update={"model_id": name, "display_name": name, "source": f"model file given by the user ({name})"}
     )
     return OwnModel(model=model, unknown=found.unknown, weight_bytes=found.weight_bytes)
 
@@ -41,8 +41,8 @@ def _name(text: str, otherwise: str) -> str:
     for key in _NAME_KEYS:
         written = str(config.get(key) or "").rstrip("/").replace("\\", "/").rsplit("/", 1)[-1]
         if _NAME.fullmatch(written) and written.lower() not in _TELLING:
-            return f"{written} (config.json)"
-    return f"{otherwise} (config.json)"
+            return f"{written} (own)"
+    return f"{otherwise} (own)"
 
 
 def _kind(text: str) -> str:

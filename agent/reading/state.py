@@ -97,6 +97,8 @@ class State:
         kept = [item for item in self.mentions if _GROUPS.get(item.kind, item.kind) != "model"]
         self.mentions = [Mention(kind="model", text=model.model_id, name=model.model_id), *kept]
         self.slots["model"] = Slot(value=model.model_id, confidence=0.95, turn=index, text="config.json")
+        if model.native_dtype.startswith("gguf"):  # the file is in this format, whatever else could be made
+            self.slots["precision"] = Slot(value=model.native_dtype, confidence=0.95, turn=index, text="GGUF")
 
     def _joined(self, slot: Slot, name: str) -> Slot:
         """Cards refused in one turn stay refused when the next refuses another: "nor the T4"."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agent.reading.types import Language
-from agent.writing.glossary import field_name
+from agent.writing.glossary import entries, field_name
 from agent.writing.words import Words, quoted, short_model
 from knowledge.errors import InputError
 from tools.langchain_tools import Fault
@@ -15,9 +15,10 @@ def slot_fault_text(language: Language, error: InputError) -> str:
     """A slot that was set by hand and cannot be used: which, what is allowed, what is near."""
     w = Words(language)
     what, given = field_name(w, error.field), quoted(str(error.given))
+    wanted = entries("wanted").get(error.field, entries("wanted")["number"])["zh"]
     text = w(
         f"**{what}: “{given}” cannot be used.** Expected: {error.allowed}.",
-        f"**{what}：“{given}”无法使用。** 要求：{error.allowed}。",
+        f"**{what}：“{given}”无法使用。** 要求：{wanted}。",
     )
     if error.suggestions:
         near = w.listed(short_model(name) for name in error.suggestions[:5])

@@ -14,7 +14,7 @@ def own_model_line(w: Words, reading: Reading) -> str:
     if own is None:
         return ""
     model = own.model
-    name = f"**{quoted(model.model_id)}**"
+    name = f"**{model.model_id}**"  # letters, digits and hyphens: checked where it was read
     experts = (
         w(
             f", {model.num_experts} experts ({model.experts_per_token} per token)",
@@ -48,7 +48,7 @@ def unreadable_section(w: Words, reading: Reading) -> str:
     fault = reading.unreadable
     if fault is None:
         return ""
-    field, given = quoted(fault.field), quoted(str(fault.given))
+    field, given = fault.field.replace("`", "")[:60], quoted(str(fault.given))
     if fault.given is None:
         return w(
             f"**This config.json cannot be used: `{field}` is missing.** It is {fault.allowed}.",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -132,3 +134,81 @@ def test_nothing_is_fetched_from_outside(open_page: Open, ask: Ask, server: str)
     page.get_by_role("textbox").first.wait_for()
     ask(page, "What is the A10?")
     assert [url for url in outside if not url.startswith(("data:", "blob:"))] == []
+
+
+def test_an_assumption_is_changed_by_keyboard_and_the_answer_follows(open_page: Open, ask: Ask) -> None:
+    page = open_page(locale="zh-CN", width=390, height=844)
+    ask(page, "Qwen2.5-14B 推理，8k 上下文，4 并发")
+    field = page.get_by_label("并发数")
+    field.focus()
+    field.press("Control+A")
+    page.keyboard.type("20")
+    page.keyboard.press("Enter")
+    expect(page.locator("#chat .user").last).to_contain_text("并发数 → 20", timeout=30_000)
+    expect(page.locator("#assumptions .slot", has=page.get_by_label("并发数"))).to_contain_text("你设定的")
+    expect(page.locator("#chat .bot").last).to_contain_text("163,840 token", timeout=30_000)
+    overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert overflow <= 1
+
+
+def test_a_bad_assumption_is_said_with_near_names_and_loses_nothing(open_page: Open, ask: Ask) -> None:
+    page = open_page()
+    before = ask(page, "Llama-3-8B inference, 8k context, 10 concurrent")
+    page.locator("#slot-model").fill("quen2.5-72")
+    page.get_by_role("button", name="Recompute").click()
+    expect(page.get_by_role("alert")).to_contain_text("Qwen2.5-72B-Instruct", timeout=30_000)
+    assert page.locator("#slot-model").input_value() == "quen2.5-72"
+    assert page.locator("#chat").inner_text() == before
+    page.locator("#slot-model").fill("Qwen2.5-72B")
+    page.get_by_role("button", name="Recompute").click()
+    expect(page.locator("#chat .user").last).to_contain_text("Qwen2.5-72B", timeout=30_000)
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
+def test_markup_of_the_user_is_shown_as_text(open_page: Open, ask: Ask) -> None:
+    page = open_page()
+    ask(page, "<p>Which GPU for <b>Llama-3-8B</b>?</p>")
+    bubble = page.locator("#chat .user").first
+    expect(bubble).to_contain_text("<p>Which GPU for <b>Llama-3-8B</b>?</p>")
+    assert bubble.locator("b").count() == 0
+    expect(page.locator("#chat .bot").last).to_contain_text("ecs.")
+
+
+def test_a_wide_table_scrolls_inside_its_bubble(open_page: Open, ask: Ask) -> None:
+    page = open_page(width=390, height=844)
+    ask(page, "Llama-3-8B inference, 8k context, 10 concurrent")
+    table = page.locator("#chat table").first
+    wide, seen, bubble = table.evaluate(
+        "t => [t.scrollWidth, t.clientWidth, t.closest('.message').clientWidth]"
+    )
+    assert wide > seen
+    assert seen <= bubble
+
+
+def test_a_config_by_upload_is_named_and_sized(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    config = {
+        "model_type": "llama", "hidden_size": 4096, "num_hidden_layers": 40, "num_attention_heads": 32,
+        "num_key_value_heads": 8, "intermediate_size": 14336, "vocab_size": 128256,
+        "_name_or_path": "acme/Zebra-10B",
+    }  # fmt: skip
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(config), encoding="utf-8")
+    page.locator("#ask input[type=file]").first.set_input_files(path)
+    expect(page.locator("#ask")).to_contain_text("config.json", timeout=30_000)
+    box = page.get_by_role("textbox").first
+    box.fill("what GPU does this need?")
+    box.press("Enter")
+    expect(page.locator("#chat .bot").last).to_contain_text("9.78B", timeout=30_000)
+    expect(page.locator("#chat .user").last).to_contain_text("config.json")
+
+
+def test_only_the_head_of_a_model_file_is_sent(open_page: Open, tmp_path: Path) -> None:
+    page = open_page()
+    path = tmp_path / "big.gguf"
+    path.write_bytes(b"GGUF" + b"\0" * (20 * 2**20))
+    with page.expect_response(lambda reply: "/gradio_api/upload" in reply.url and reply.status == 200):
+        page.locator("#ask input[type=file]").first.set_input_files(path)
+    box = page.get_by_role("textbox").first
+    box.press("Enter")
+    expect(page.locator("#chat .bot").last).to_contain_text("gguf", timeout=30_000)

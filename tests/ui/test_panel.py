@@ -12,6 +12,7 @@ from tools.contracts.base import SourceRef
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import SizingRequest
 from tools.langchain_tools import build_tools
+from ui.assumptions import form_html
 from ui.messages import Transcript
 from ui.panel import Bar, empty_panel, memory_bars, memory_parts, panel_html
 from ui.texts import LABELS, PANEL, STEPS
@@ -50,7 +51,7 @@ def _answer(language: str = "en", **changes: object) -> Answer:
         intent="memory",
         question="q",
         request=SizingRequest(model="some/model"),
-        slots={"model": Slot(value="<b>some/model</b>", confidence=0.9, turn=0)},
+        slots={"model": Slot(value="<b>model", confidence=0.9, turn=0)},
     )
     values: dict[str, object] = {
         "text": "t",
@@ -78,9 +79,9 @@ def test_bars_share_one_scale_and_none_is_wider_than_the_track() -> None:
 
 
 def test_every_text_is_escaped() -> None:
-    html = panel_html(_answer())
-    assert "<b>some/model" not in html
-    assert "&lt;b&gt;some/model" in html
+    html = panel_html(_answer()) + form_html(_answer())
+    assert "<b>model" not in html
+    assert "&lt;b&gt;model" in html
     assert "<i>document" not in html
 
 
