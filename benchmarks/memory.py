@@ -27,11 +27,11 @@ _START, _END = "<!-- memory: begin -->", "<!-- memory: end -->"
 
 
 _PEER_NOTE = (
-    "hf-mem and accelerate estimate-memory look models up on the Hugging Face hub. Offline they were handed a "
-    "config.json with the catalog's dimensions; hf-mem also got one header with the published parameter count, so "
-    "its weights are not compared alone, and it has no word for quantized files that are not read. accelerate "
-    "builds the model class, which leaves out the output head; its totals carry the 20 % that its documentation "
-    "adds for inference. Neither knows the pool of an engine, activations or graphs."
+    "hf-mem and accelerate estimate-memory look models up on the Hugging Face hub. Offline they were handed "
+    "a config.json with the catalog's dimensions; hf-mem also got one header with the published parameter "
+    "count, so its weights are not compared alone, and it was not asked about quantized files. accelerate "
+    "builds the model class, which leaves out the output head; its totals carry the 20 % that its "
+    "documentation adds for inference. Neither knows the pool of an engine, activations or graphs."
 )
 
 
