@@ -50,6 +50,15 @@ _FIELDS: tuple[tuple[str, str, float], ...] = (
     ("seconds_each", "time", 1.0),
     ("step_s", "time", 1.0),
     ("clip_s", "time", 1.0),
+    ("batch_s", "time", 1.0),
+    ("window_s", "time", 1.0),
+    ("batch_audio_s", "time", 1.0),
+    ("parts_s", "time", 1.0),
+    ("video_s_per_minute", "time", 1.0),
+    ("per_minute", "cards", 1.0),  # images are counted with the same Chinese word
+    ("machines", "cards", 1.0),
+    ("machines_whole", "cards", 1.0),
+    ("unit_cost", "money", 1.0),
     ("hours", "time", 3600.0),
     ("hours_per_month", "time", 3600.0),
     ("hours_per_month", "time", 3600.0 / _DAYS_PER_MONTH),
@@ -195,7 +204,7 @@ class Evidence:
             if name in ("value", "values") and isinstance(field, str):
                 self._walk(field, item)
             else:
-                self._walk(key if key.endswith("_gib") else name, item)
+                self._walk(key if key.endswith(("_gib", "parts_s")) else name, item)
 
     def _add_group(self, values: Mapping[str, Any]) -> None:
         """The memory and money figures of one report, for sums and differences."""

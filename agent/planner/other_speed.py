@@ -9,14 +9,19 @@ from agent.planner import calculations, sizing
 from agent.planner.requests import is_other, is_training, memory_call, models, sizing_args, target
 from agent.steps import Call, Case
 from tools.contracts.cost import CostReport
-from tools.contracts.other_speed import OtherSpeedReport
+from tools.contracts.other_speed import OtherKind, OtherSpeedReport
 from tools.contracts.sizing import Recommendation
 
 TOOL = "estimate_other_speed"
 _CARDS = 3
+_DAY_HOURS = 24.0
+# Units that a price is told for: an image or clip made, a million texts or images read, an hour of audio.
+_PRICED: dict[OtherKind, float] = {
+    "image": 1.0, "video": 1.0, "vision": 1e6, "embedding": 1e6, "reranker": 1e6, "asr": 3600.0, "tts": 3600.0,
+}  # fmt: skip
 _STEPS = re.compile(r"(?<![\d.])(\d{1,3})\s*(?:步|(?:denoising |sampling )?steps?\b)", re.IGNORECASE)
 _CLIP = re.compile(
-    r"(?<![\d.])(\d{1,3}(?:\.\d)?)\s*(?:秒|s|sec(?:onds?)?)[-\s]?(?:的)?\s*(?:480p|720p|1080p)?\s*(?:视频|短片|videos?|clips?)",
+    r"(?<![\d.])(\d{1,3}(?:\.\d)?)\s*(?:秒|s|sec(?:onds?)?)[-\s]?(?:的)?\s*(?:\d{3,4}p)?\s*(?:视频|短片|videos?|clips?)",
     re.IGNORECASE,
 )
 _ENGINES = frozenset({"vllm", "sglang", "tensorrt-llm", "transformers"})
@@ -83,12 +88,13 @@ def _amount(case: Case) -> dict[str, float]:
     """The work to get through, in units of the calculator; a day's work where so much comes each day."""
     reading = case.reading
     amount = reading.items_total or reading.items_per_day
+    window = {"window_hours": reading.window_hours or _DAY_HOURS} if reading.items_per_day else {}
     if reading.item == "audio_hour" and amount:
-        return {"audio_hours": amount}
+        return {"audio_hours": amount, **window}
     samples = reading.request.dataset_samples
     if not amount and samples and samples >= 2:
         amount = samples
-    return {"amount": amount} if amount else {}
+    return {"amount": amount, **window} if amount else {}
 
 
 def _of_options(case: Case) -> list[Call]:
@@ -124,9 +130,16 @@ def _costs(case: Case) -> list[Call]:
         if kind:
             args = calculations.cost_args(case.reading, kind, regions.get(kind, ""), None)
             args.pop("hours", None)
-            hours = {"hours": round(report.hours, 4)} if report.hours and report.hours >= 0.01 else {}
-            calls.append(Call("estimate_cost", {**args, **hours}, "beside" if calls else ""))
+            args |= {"work_per_hour": report.per_hour, "work_units": _PRICED[report.kind], **_hours(report)}
+            calls.append(Call("estimate_cost", args, "beside" if calls else ""))
     return calls
+
+
+def _hours(report: OtherSpeedReport) -> dict[str, float]:
+    """The hours of the job with their range."""
+    if not report.hours or not report.hours_low or not report.hours_high or report.machines is not None:
+        return {}
+    return {"hours": report.hours, "hours_low": report.hours_low, "hours_high": report.hours_high}
 
 
 def _options(case: Case) -> tuple[Any, ...]:

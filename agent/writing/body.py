@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from decimal import Decimal
 
 from agent.guides import GuidesFound
 from agent.planner.money import prices_traffic
 from agent.planner.plan import ASKED_WITH_SIZES, further_intents
+from agent.planner.requests import mentioned
 from agent.reading.asks import asks
 from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections, price_ratio_line
-from agent.writing.cost import cost_sections, quote_lines, year_line
+from agent.writing.cost import cost_sections, money_sections, quote_lines
 from agent.writing.cost_details import stock_sections
 from agent.writing.cost_headline import training_cost_line
 from agent.writing.data_sizes import byte_sections
+from agent.writing.expert import answered_by_rule
 from agent.writing.glossary import entries
 from agent.writing.guides import guide_sections, short_answer
 from agent.writing.hpc import fp64_sections
@@ -33,13 +36,14 @@ from agent.writing.memory_answer import (
     other_size_lines,
 )
 from agent.writing.opening import opening_sections
+from agent.writing.order import TOLD_BY_GUIDE, in_order
 from agent.writing.other_speed import other_speed_sections
 from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.small import declined
 from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import question_back, symptom_question, vague_sections, which_model
 from agent.writing.value import value_line
-from agent.writing.verdict import card_memory_lines, unsold_lines, verdict_section
+from agent.writing.verdict import card_memory_lines, first_token_line, unsold_lines, verdict_section
 from agent.writing.words import Words, bullets
 from tools.contracts.compare import CompareLogReport
 from tools.contracts.cost import CostReport
@@ -69,8 +73,12 @@ _NOTED_TOPICS = frozenset(
         "checkpoint",
     }
 )  # fmt: skip
-_TOLD_BY_GUIDE = frozenset({"troubleshoot", "howto", "buying", "region"})
 _KV_CACHE = re.compile(r"kv[ -]?(?:cache|memory|缓存)", re.IGNORECASE)
+_TENTHS = re.compile(r"([1-9](?:\.\d)?) ?折")
+_ASKS_HOW = re.compile(
+    r"怎么|如何|坑|注意|可以吗|行吗|how (?:do|can|should|to)|should|fine|risk|what (?:do|should)",
+    re.IGNORECASE,
+)
 _FIRST = 2  # of a rate's sections: the rate, and what the day's work takes
 Body = Callable[[Words, Case], list[str]]
 
@@ -93,18 +101,11 @@ def body_sections(w: Words, case: Case) -> list[str]:
         *([] if prices_traffic(case.reading) else byte_sections(w, case)),
         *fp64_sections(w, case),
     ]
-    for intent in _in_order(case):
+    for intent in in_order(case):
         for section in _BODIES.get(intent, _guide)(w, case):
             if section and not any(section in told for told in sections):
                 sections.append(section)
     return sections or _facts(w, case) or _guide(w, case)
-
-
-def _in_order(case: Case) -> tuple[Intent, ...]:
-    """The intents in the order of the answer: a price that was asked stands before the guide on paying."""
-    main, further = case.reading.intent, further_intents(case.reading)
-    priced = main in _TOLD_BY_GUIDE and "cost" in further and case.done.first(CostReport) is not None
-    return ("cost", main, *(item for item in further if item != "cost")) if priced else (main, *further)
 
 
 def _chosen(w: Words, case: Case) -> list[str]:
@@ -131,7 +132,9 @@ def _size(w: Words, case: Case) -> list[str]:
     loaded = request.requests_per_second or request.concurrency or request.users
     counted = asks(case.reading, "least_cards")
     # How many cards a load takes is for the recommendation to say, not for the memory of one request.
-    named = [] if counted and loaded else memory_sections(w, case.done, brief=True, count_asked=counted)
+    job = request.dataset_tokens is not None and request.gpu_count is None
+    skip = (counted and loaded) or job
+    named = [] if skip else memory_sections(w, case.done, brief=True, count_asked=counted)
     others = companions(case.done)
     best = found.options[0].memory if found.options else None
     beside = [companion_line(w, best, others)] if best is not None and others and not named else []
@@ -175,7 +178,7 @@ def _speed(w: Words, case: Case) -> list[str]:
 
 
 def _other_speed(w: Words, case: Case) -> list[str]:
-    return other_speed_sections(w, case.done, case.reading.items_per_day, case.reading.window_hours)
+    return other_speed_sections(w, case.done)
 
 
 def _cost(w: Words, case: Case) -> list[str]:
@@ -187,19 +190,21 @@ def _cost(w: Words, case: Case) -> list[str]:
     if not costs:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
-    year = year_line(w, costs[0], case.reading.request.hours_per_month)
+    priced = money_sections(w, case.reading, costs)
     chosen = case.done.first(Recommendation)
     if chosen is not None:
-        return [*recommendation_sections(w, chosen, case.done), *cost_sections(w, costs)[1:], year, *speeds]
-    return [*cost_sections(w, costs), year, *speeds]
+        return [*recommendation_sections(w, chosen, case.done), *priced[1:], *speeds]
+    return [*priced, *speeds]
 
 
 def _buying(w: Words, case: Case) -> list[str]:
     reports = case.done.all(CostReport)
     if not reports:
         return _guide(w, case)
-    year = year_line(w, reports[0], case.reading.request.hours_per_month)
-    return [*_guide(w, case), *cost_sections(w, reports), *([year] if year else [])]
+    costs = money_sections(w, case.reading, reports)
+    # A price that is known answers at once; where none is, the rules of that way to pay come first.
+    known = bool(case.reading.request.purchase) and reports[0].price is not None
+    return [*costs, *_guide(w, case)] if known else [*_guide(w, case), *costs]
 
 
 def _compare(w: Words, case: Case) -> list[str]:
@@ -211,7 +216,7 @@ def _compare(w: Words, case: Case) -> list[str]:
     quotes = [*quote_lines(w, priced), ratio]
     speeds = case.done.all(ThroughputReport)
     compared = comparison_sections(w, report, speeds, case.reading.topics)
-    value = value_line(w, case, report) if report.kind == "gpu" else ""
+    value = first_token_line(w, case) or value_line(w, case, report)
     on_cards = card_memory_lines(w, case)
     retired = unsold_lines(w, case, report) if report.kind == "gpu" else []
     beside = [bullets([*on_cards, *retired])] if on_cards or retired else []
@@ -221,6 +226,7 @@ def _compare(w: Words, case: Case) -> list[str]:
 def _region(w: Words, case: Case) -> list[str]:
     reports = case.done.all(CostReport)
     shelf = stock_sections(w, reports) if "stock" in case.reading.topics else []
+    unlisted = _unlisted(w, reports)
     costs = cost_sections(w, reports, shelf=not shelf) if reports else []
     stock = w(
         "A price in the list is no promise of stock: check the zone in the console or with "
@@ -231,25 +237,40 @@ def _region(w: Words, case: Case) -> list[str]:
         *case.done.all(InstanceReport),
         *case.done.all(FamilyReport),
     ]
-    places = [facts.regions_line(w, row.regions) for row in rows if row.regions]
-    return [*shelf, *costs, bullets(places) if places else stock, *_guide(w, case)]
+    places = [facts.regions_line(w, row.regions, row.regions_as_of) for row in rows if row.regions]
+    guide = [] if costs and not _ASKS_HOW.search(case.reading.question) else _guide(w, case)
+    return [*shelf, *unlisted, *costs, bullets(places) if places else stock, *guide]
+
+
+def _unlisted(w: Words, reports: Sequence[CostReport]) -> list[str]:
+    """Regions asked about whose price lists have none of the machines."""
+    places = dict.fromkeys(report.region for report in reports)
+    empty = [place for place in places if not any(r.price or r.hourly for r in reports if r.region == place)]
+    if not empty or len(empty) < len(places):
+        return []
+    listed = w.listed(empty)
+    return [w(f"**No: it is not in the price lists of {listed}.**", f"**没有：{listed} 的价目表里没有。**")]
 
 
 def _interconnect(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "links")
     unlinked = case.done.first(FindReport, "unlinked")
     links = names.link_sections(w, found, unlinked) if found is not None else []
-    guide = case.done.first(GuidesFound)
+    guide = None if answered_by_rule(case) else case.done.first(GuidesFound)
     noted = guide_sections(w, guide, limit=1 if links else 3) if guide is not None else []
     sized = memory_sections(w, case.done, rent=False)[:2]
-    return [*links, *_facts(w, case), *noted, *sized]
+    told = [] if answered_by_rule(case) else _facts(w, case)
+    return [*links, *told, *noted, *sized]
 
 
 def _lookup(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "main")
     listed = names.find_sections(w, found) if found is not None else []
     chosen = case.done.first(Recommendation)
-    cheapest = [headline(w, chosen.options[0])] if listed and chosen is not None and chosen.options else []
+    priced = chosen is not None and chosen.options and chosen.options[0].hourly_cny is not None
+    cheapest = [headline(w, chosen.options[0])] if listed and chosen is not None and priced else []
+    if listed and found is not None and found.found and chosen is not None and not priced:
+        cheapest = [names.most_memory_line(w, found)]
     if listed and found is not None and not cheapest:
         cheapest = names.cheapest_line(w, found)
     return [*cheapest, *listed, *_facts(w, case), *_guide_note(case)]
@@ -266,10 +287,48 @@ def _claim(w: Words, case: Case) -> list[str]:
     costs = cost_sections(w, reports)[:2] if reports else []
     told = [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)[:1]]
     guide = case.done.first(GuidesFound)
-    guided = costs or told or set(further_intents(case.reading)) & _TOLD_BY_GUIDE
+    guided = costs or told or set(further_intents(case.reading)) & TOLD_BY_GUIDE
     noted = [short_answer(guide)] if guide is not None and not guided else []
     sized = memory_sections(w, case.done, brief=True) if case.done.first(MemoryReport, "main") else []
-    return [*_whole_memory(w, case), *sized, *told, *costs, *noted]
+    wrong = [*own_card_lines(w, case), *discount_lines(w, case)]
+    noted = [] if sized else noted
+    return [*wrong, *_whole_memory(w, case), *sized, *instead_sections(w, case.done), *told, *costs, *noted]
+
+
+def discount_lines(w: Words, case: Case) -> list[str]:
+    """The list price of the card named, times the tenths that a discount in 折 leaves to pay."""
+    said = _TENTHS.search(case.reading.question)
+    report = case.done.first(GpuReport)
+    if (
+        "discount_word" not in case.reading.claims
+        or said is None
+        or report is None
+        or report.from_price is None
+    ):
+        return []
+    share, price = Decimal(said[1]) / 10, report.from_price
+    paid = w.price(price.amount * share, price.unit, price.currency)
+    return [
+        f"{w.price(price.amount, price.unit, price.currency)} × {share} = {paid} ({report.gpu.gpu_model})"
+    ]
+
+
+def own_card_lines(w: Words, case: Case) -> list[str]:
+    """Families that were said to carry another card than their own."""
+    if "wrong_family_gpu" not in case.reading.claims:
+        return []
+    lines = []
+    for report in case.done.all(FamilyReport):
+        said = [item.name for item in mentioned(case.reading, "gpu") if item.name not in report.gpu_models]
+        if said and report.gpu_models:
+            own = w.listed(report.gpu_models)
+            lines.append(
+                w(
+                    f"**No: {report.family} carries the {own}, not the {said[0]}.**",
+                    f"**不是：{report.family} 用的是 {own}，不是 {said[0]}。**",
+                )
+            )
+    return lines
 
 
 def _whole_memory(w: Words, case: Case) -> list[str]:
@@ -361,7 +420,7 @@ def _guide_note(case: Case) -> list[str]:
     """One paragraph of the guide beside an answer that a calculation gives."""
     found = case.done.first(GuidesFound)
     intents = {case.reading.intent, *further_intents(case.reading)}
-    if found is None or intents & _TOLD_BY_GUIDE or not set(case.reading.topics) & _NOTED_TOPICS:
+    if found is None or intents & TOLD_BY_GUIDE or not set(case.reading.topics) & _NOTED_TOPICS:
         return []
     text = short_answer(found)
     return [text] if text else []

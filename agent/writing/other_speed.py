@@ -11,8 +11,7 @@ from tools.contracts.cost import CostReport
 from tools.contracts.other_speed import OtherSpeedReport
 
 _HOUR = 3600.0
-_DAY_HOURS = 24.0
-_WINDOW_S = 30  # of audio that a recognizer hears at once
+_ROUND_FROM = 100  # sums from here on are shown without decimals
 _PARTS = {
     "text_encoder": ("text encoder", "文本编码器"),
     "denoiser": ("denoising", "去噪"),
@@ -23,15 +22,16 @@ _PARTS = {
     "flow_and_vocoder": ("flow and vocoder", "flow 与声码器"),
     "network": ("network", "网络"),
 }
-# A price is told for so many units: (units, English, Chinese).
+# What a price is told for.
 _PRICED = {
-    "image": (1000.0, "1,000 images", "1,000 张图"),
-    "clip": (1.0, "clip", "条视频"),
-    "text": (1e6, "million texts", "百万条文本"),
-    "pair": (1e6, "million pairs", "百万对"),
-    "audio_second": (_HOUR, "hour of audio", "小时音频"),
+    "image": ("image", "张图"),
+    "video": ("clip", "条视频"),
+    "vision": ("million frames", "百万帧"),
+    "embedding": ("million texts", "百万条文本"),
+    "reranker": ("million pairs", "百万对"),
+    "asr": ("hour of audio", "小时音频"),
+    "tts": ("hour of audio", "小时音频"),
 }
-
 _MANY = {
     "image": ("images", "张图"),
     "clip": ("clips", "条视频"),
@@ -49,27 +49,26 @@ class Ran:
 
     @property
     def hourly(self) -> float | None:
+        """The list price of the machine."""
         return float(self.cost.hourly) if self.cost is not None and self.cost.hourly is not None else None
 
     @property
-    def each(self) -> float | None:
-        """Money for the units that `_PRICED` counts."""
-        if self.hourly is None:
-            return None
-        return self.hourly / _HOUR / self.speed.per_s * _PRICED[self.speed.unit][0]
+    def unit_cost(self) -> float | None:
+        """Money by list price for what `_PRICED` names."""
+        work = self.cost.work if self.cost is not None else None
+        return float(work.unit_cost) if work is not None and work.quote is None else None
 
 
-def other_speed_sections(
-    w: Words, findings: Findings, a_day: float | None, window: float | None
-) -> list[str]:
+def other_speed_sections(w: Words, findings: Findings) -> list[str]:
     """The best of the cards first, several in a table; how the figure comes about; the job and its cost."""
     runs = _runs(findings)
     if not runs:
         return []
-    best = min(runs, key=lambda run: (run.each is None, run.each or 0.0)) if len(runs) > 1 else runs[0]
-    sections = [_headline(w, best), _job(w, best, a_day, window)]
+    ranked = sorted(runs, key=lambda run: (run.unit_cost is None, run.unit_cost or 0.0))
+    best = ranked[0]
+    sections = [_headline(w, best), _job(w, best)]
     if len(runs) > 1:
-        sections.append(_table(w, runs))
+        sections.append(_table(w, ranked))
     sections += [_arithmetic(w, best.speed), _evidence(w, best.speed)]
     return [section for section in sections if section]
 
@@ -97,6 +96,8 @@ def _headline(w: Words, run: Ran) -> str:
     if run.cost is not None:
         where += w(f" ({run.cost.instance_type})", f"（{run.cost.instance_type}）")
     only = "" if report.evidence == "calibrated" else w("; estimate only", "；仅为估算")
+    if report.fits is False:
+        only += w("; only with weights offloaded or in 8 bit", "；需卸载权重或用 8 比特")
     return w(
         f"**{short_model(report.model)}{where}: about {rate_text(w, report)}** ({_range(w, report)}{only}).",
         f"**{short_model(report.model)}{where}：约{rate_text(w, report)}**（{_range(w, report)}{only}）。",
@@ -110,12 +111,12 @@ def rate_text(w: Words, report: OtherSpeedReport) -> str:
         return w(f"{w.num(rate)} images/s", f"每秒 {w.num(rate)} 张图")
     if report.unit == "image":
         return w(
-            f"{w.num(rate * 60)} images per minute, {_seconds(w, report.seconds_each)} each",
-            f"每分钟 {w.num(rate * 60)} 张，单张 {_seconds(w, report.seconds_each)}",
+            f"{w.num(report.per_minute)} images per minute, {_seconds(w, report.seconds_each)} each",
+            f"每分钟 {w.num(report.per_minute)} 张，单张 {_seconds(w, report.seconds_each)}",
         )
     if report.unit == "clip":
         shown = w.num(report.clip_s or 0.0, 2)
-        per_minute = w.num(rate * 60 * (report.clip_s or 0.0), 2)
+        per_minute = w.num(report.video_s_per_minute or 0.0, 2)
         return w(
             f"{_seconds(w, report.seconds_each)} per clip of {shown} s, {per_minute} s of video per minute",
             f" {_seconds(w, report.seconds_each)}一条（时长 {shown} 秒），每分钟出 {per_minute} 秒视频",
@@ -134,8 +135,9 @@ def _range(w: Words, report: OtherSpeedReport) -> str:
     if report.unit == "clip":
         low, high = report.seconds_each_low, report.seconds_each_high
         return w(f"{_seconds(w, low)} to {_seconds(w, high)}", f"{_seconds(w, low)}到 {_seconds(w, high)}")
-    scale = 60.0 if report.unit == "image" and report.kind == "image" else 1.0
-    return w.span(report.per_s_low * scale, report.per_s_high * scale)
+    if report.kind == "image":
+        return w.span(report.per_minute_low, report.per_minute_high)
+    return w.span(report.per_s_low, report.per_s_high)
 
 
 def _seconds(w: Words, seconds: float) -> str:
@@ -152,43 +154,50 @@ def _amount(w: Words, report: OtherSpeedReport) -> str:
     if report.unit == "audio_second":
         return w(f"{w.num(amount / _HOUR, 4)} h of audio", f"{w.num(amount / _HOUR, 4)} 小时音频")
     english, chinese = _MANY[report.unit]
-    return w(f"{w.big(amount)} {english}", f"{w.big(amount)}{chinese}")
+    return f"{w.big(amount)} {w(english, chinese)}"
 
 
-def _job(w: Words, run: Ran, a_day: float | None, window: float | None) -> str:
+def _job(w: Words, run: Ran) -> str:
     """Hours and money of the work asked about; else what a unit costs."""
     report, cost = run.speed, run.cost
     if report.hours is None or report.hours_low is None or report.hours_high is None:
         return _unit_price(w, run)
-    rate = _work_rate(w, report)
+    if report.machines is not None:
+        return _machines(w, run)
     hours, span = w.hours(report.hours), w.span(report.hours_low, report.hours_high)
-    if a_day:
-        length = window or _DAY_HOURS
-        need = report.hours / length
-        machines = max(1, math.ceil(need))
-        reach = w.span(report.hours_low / length, report.hours_high / length)
-        return w(
-            f"**Machines: {machines}.** {_amount(w, report)} a day ÷ {rate} = {hours} of one machine; in "
-            f"{length:g} h that takes {w.num(need)} ({reach}), with no reserve for peaks. "
-            f"{_unit_price(w, run)}",
-            f"**需要 {machines} 台**：每天 {_amount(w, report)} ÷ {rate} = 单台 {hours}；"
-            f"在 {length:g} 小时内完成需 {w.num(need)} 台（{reach}），未留峰值余量。{_unit_price(w, run)}",
-        )
     line = w(
-        f"**Job.** {_amount(w, report)} ÷ {rate} = {hours} (range {span} h)",
-        f"**任务**：{_amount(w, report)} ÷ {rate} = {hours}（区间 {span} 小时）",
+        f"**Job.** {_amount(w, report)} ÷ {_work_rate(w, report)} = {hours} (range {span} h)",
+        f"**任务**：{_amount(w, report)} ÷ {_work_rate(w, report)} = {hours}（区间 {span} 小时）",
     )
-    if run.hourly is None or cost is None:
-        return line + w("; no list price of this machine is published.", "；这台机器没有公开目录价。")
-    low, high = run.hourly * report.hours_low, run.hourly * report.hours_high
-    price = w.price(run.hourly, "hour", cost.currency)
-    total = w.money(run.hourly * report.hours, cost.currency, 0 if run.hourly * report.hours >= 100 else 2)
+    if cost is None or cost.job is None or cost.hourly is None:
+        return w.sentences((line + w(".", "。"), _unit_price(w, run)))
+    price = w.price(cost.hourly, "hour", cost.currency)
+    total = w.money(cost.job, cost.currency, 0 if cost.job >= _ROUND_FROM else 2)
+    work = cost.work
+    reach = w.span(work.job_low, work.job_high) if work and work.job_low and work.job_high else ""
     purchase = w.purchase(cost.purchase)
     return line + w(
-        f" × {price} ({purchase}, {cost.region}) = **{total}** ({w.span(low, high)}); disk and traffic are "
-        "extra. Several machines finish sooner for the same money.",
-        f" × {price}（{purchase}，{cost.region}）= **{total}**（{w.span(low, high)}），不含云盘和流量。"
+        f" × {price} ({purchase}, {cost.region}) = **{total}** ({reach}); disk and traffic are extra. "
+        "Several machines finish sooner for the same money.",
+        f" × {price}（{purchase}，{cost.region}）= **{total}**（{reach}），不含云盘和流量。"
         "多台并行更快，总价相同。",
+    )
+
+
+def _machines(w: Words, run: Ran) -> str:
+    """How many machines a day's work takes within its window."""
+    report = run.speed
+    length = (report.hours or 0.0) / (report.machines or 1.0)
+    need, reach = (
+        w.num(report.machines or 0.0),
+        w.span(report.machines_low or 0.0, report.machines_high or 0.0),
+    )
+    each = f"{_amount(w, report)} ÷ {_work_rate(w, report)} = {w.hours(report.hours or 0.0)}"
+    return w(
+        f"**Machines: {report.machines_whole}.** A day's {each} of one machine; in {w.num(length)} h that "
+        f"takes {need} ({reach}), with no reserve for peaks. {_unit_price(w, run)}",
+        f"**需要 {report.machines_whole} 台**：每天 {each}（单台）；在 {w.num(length)} 小时内完成需 {need} 台"
+        f"（{reach}），未留峰值余量。{_unit_price(w, run)}",
     )
 
 
@@ -196,57 +205,67 @@ def _work_rate(w: Words, report: OtherSpeedReport) -> str:
     if report.unit == "audio_second":
         return w(f"{w.num(report.per_s)} times real time", f"{w.num(report.per_s)} 倍实时")
     if report.unit in ("image", "clip") and report.kind != "vision":
-        return w(f"{w.num(report.per_s * _HOUR)} an hour", f"每小时 {w.num(report.per_s * _HOUR)} 个")
+        return w(f"{w.num(report.per_hour)} an hour", f"每小时 {w.num(report.per_hour)} 个")
     return w(f"{w.num(report.per_s)}/s", f"每秒 {w.num(report.per_s)} 个")
 
 
 def _unit_price(w: Words, run: Ran) -> str:
     """What a unit costs by the list price of the machine; where no list has it by a quote, said to be one."""
-    report, cost = run.speed, run.cost
+    cost = run.cost
     if cost is None:
         return ""
-    units, english, chinese = _PRICED[report.unit]
-    hourly, what = run.hourly, w(", ", "，").join((w.purchase(cost.purchase), cost.region))
-    currency = cost.currency
-    quotes = [item for item in cost.other_published if item.unit == "hour" and item.basis == "quote"]
-    if hourly is None and quotes:
-        hourly, currency = float(quotes[0].amount), quotes[0].currency
-        what = w(
-            f"a quote of {quotes[0].as_of}, {quotes[0].region}, no list price",
-            f"{quotes[0].as_of} 的报价，{quotes[0].region}，无目录价",
-        )
-    if hourly is None:
+    if cost.work is None:
         return w("No list price of this machine is published.", "这台机器没有公开目录价。")
-    each = hourly / _HOUR / report.per_s * units
-    amount = w.money(each, currency, 2 if each >= 0.1 else 4)
+    english, chinese = _PRICED[run.speed.kind]
+    what = w(", ", "，").join((w.purchase(cost.purchase), cost.region))
+    if cost.work.quote is not None:
+        quote = cost.work.quote
+        what = w(
+            f"a quote of {quote.as_of}{quote.region and ', ' + quote.region}, no list price",
+            f"{quote.as_of} 的报价{quote.region and '，' + quote.region}，无目录价",
+        )
+    price = w.price(cost.work.hourly, "hour", cost.work.currency)
+    amount = w.money(cost.work.unit_cost, cost.work.currency, 2 if cost.work.unit_cost >= 1 else 4)
     return w(
-        f"At {w.price(hourly, 'hour', currency)} ({what}) that is {amount} per {english}.",
-        f"按 {w.price(hourly, 'hour', currency)}（{what}），每{chinese}约 {amount}。",
+        f"At {price} ({what}) that is {amount} per {english}.",
+        f"按 {price}（{what}），每{chinese}约 {amount}。",
     )
 
 
 def _table(w: Words, runs: list[Ran]) -> str:
     """Cards side by side, the cheapest per unit first."""
-    _, english, chinese = _PRICED[runs[0].speed.unit]
-    header = ("GPU", w("Instance type", "实例规格"), w("Rate", "速率"), w("Range", "区间"),
-              w("Job", "任务时长"), w("Price per hour", "每小时价格"),
-              w(f"Cost per {english}", f"每{chinese}成本"))  # fmt: skip
-    rows = []
-    for run in sorted(runs, key=lambda item: (item.each is None, item.each or 0.0)):
-        report, none = run.speed, w("not published", "未公布")
-        rows.append(
-            (
-                _cards(report),
-                run.cost.instance_type if run.cost else "–",
-                rate_text(w, report).strip(),
-                _range(w, report),
-                w.hours(report.hours) if report.hours is not None else "–",
-                w.price(run.hourly, "hour", run.cost.currency) if run.hourly and run.cost else none,
-                w.num(run.each) if run.each is not None else "–",
-            )
-        )
-    keep = [place for place in range(len(header)) if place != 4 or runs[0].speed.hours is not None]
-    return table([header[place] for place in keep], [[row[place] for place in keep] for row in rows])
+    english, chinese = _PRICED[runs[0].speed.kind]
+    header = [
+        "GPU",
+        w("Instance type", "实例规格"),
+        w("Rate", "速率"),
+        w("Range", "区间"),
+        w("Hours of the job", "任务时长"),
+        w("Price per hour", "每小时价格"),
+        w(f"Cost per {english}", f"每{chinese}成本"),
+    ]
+    rows = [_row(w, run) for run in runs]
+    if runs[0].speed.hours is None:
+        header, rows = [*header[:4], *header[5:]], [[*row[:4], *row[5:]] for row in rows]
+    return table(header, rows)
+
+
+def _row(w: Words, run: Ran) -> list[str]:
+    report, cost = run.speed, run.cost
+    unit = (
+        w.money(run.unit_cost, cost.currency, 2 if run.unit_cost >= 1 else 4)
+        if run.unit_cost and cost
+        else "–"
+    )
+    return [
+        _cards(report),
+        cost.instance_type if cost else "–",
+        rate_text(w, report).strip(),
+        _range(w, report),
+        w.hours(report.hours) if report.hours is not None else "–",
+        w.price(run.hourly, "hour", cost.currency) if run.hourly and cost else w("not published", "未公布"),
+        unit,
+    ]
 
 
 def _arithmetic(w: Words, report: OtherSpeedReport) -> str:
@@ -254,7 +273,7 @@ def _arithmetic(w: Words, report: OtherSpeedReport) -> str:
     parts = " + ".join(
         f"{w(*_PARTS[name])} {_seconds(w, value)}" for name, value in report.parts_s.items() if value > 0
     )
-    total = f"{parts} = {_seconds(w, sum(report.parts_s.values()))}"
+    total = f"{parts} = {_seconds(w, report.batch_s)}"
     if report.step_s is not None:
         return _sampling(w, report, total)
     if report.kind == "asr":
@@ -262,7 +281,7 @@ def _arithmetic(w: Words, report: OtherSpeedReport) -> str:
     if report.kind == "tts":
         return w(
             f"**Arithmetic.** For one second of each of {report.batch} streams, {report.engine}: {total}.",
-            f"**计算**：{report.batch} 路各生成一秒音频，{report.engine}：{total}。",
+            f"**计算**：{report.batch} 路并行，每路每秒音频，{report.engine}：{total}。",
         )
     return _items(w, report, total)
 
@@ -294,23 +313,23 @@ def _sampling(w: Words, report: OtherSpeedReport, total: str) -> str:
 
 
 def _recognition(w: Words, report: OtherSpeedReport, total: str) -> str:
-    heard = f"{report.batch * _WINDOW_S}"
+    window, heard = w.num(report.window_s or 0.0), w.count(report.batch_audio_s or 0.0)
     return w(
-        f"**Arithmetic.** {report.batch} windows of {_WINDOW_S} s together, beam {report.beam}, "
+        f"**Arithmetic.** {report.batch} windows of {window} s together, beam {report.beam}, "
         f"{report.engine}: {total} for {heard} s of audio. The decoder reads weights and caches for every "
         "token of text, so larger batches pay more than a bigger card.",
-        f"**计算**：{report.batch} 个 {_WINDOW_S} 秒窗口一批，beam {report.beam}，{report.engine}：{total}，"
+        f"**计算**：{report.batch} 个 {window} 秒窗口一批，beam {report.beam}，{report.engine}：{total}，"
         f"对应 {heard} 秒音频。解码每个字都要读一遍权重和缓存，所以加大批量比换大卡更有效。",
     )
 
 
 def _items(w: Words, report: OtherSpeedReport, total: str) -> str:
     length = w(f" of {report.tokens} tokens", f"（{report.tokens} token）") if report.tokens else ""
-    each, held = w.num(report.tflop_each * 1000), _sustained(w, report)
+    each, held = w.num(report.tflop_each), _sustained(w, report)
     return w(
-        f"**Arithmetic.** {each} GFLOP for each item{length}, {report.batch} together, {report.engine}: "
+        f"**Arithmetic.** {each} TFLOP for each item{length}, {report.batch} together, {report.engine}: "
         f"{total}; {held}.",
-        f"**计算**：每条{length} {each} GFLOP，{report.batch} 条一批，{report.engine}：{total}；{held}。",
+        f"**计算**：每条{length} {each} TFLOP，{report.batch} 条一批，{report.engine}：{total}；{held}。",
     )
 
 

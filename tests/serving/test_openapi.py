@@ -89,4 +89,4 @@ def test_no_request_by_or_against_the_document_breaks_the_service(
         capture_output=True, text=True, timeout=240,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-6000:]
-    assert "23 selected / 23 total" in done.stdout
+    assert "24 selected / 24 total" in done.stdout

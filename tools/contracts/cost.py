@@ -22,6 +22,10 @@ class CostRequest(Request):
     purchase: str = ""  # payg, spot, subscription_1m …, or the words people use
     hours: float | None = Field(default=None, gt=0, le=10_000_000)
     months: float | None = Field(default=None, gt=0, le=100_000)
+    hours_low: float | None = Field(default=None, gt=0, le=1e9)  # range of `hours`, where it is an estimate
+    hours_high: float | None = Field(default=None, gt=0, le=1e9)
+    work_per_hour: float | None = Field(default=None, ge=1e-9, le=1e18)  # units that all machines do an hour
+    work_units: float = Field(default=1.0, gt=0, le=1e12)  # units to price
     schedule: str = ""  # "weekdays 9-18"
     hours_per_month: float | None = Field(default=None, gt=0, le=744)  # of use, where no schedule is given
     currency: str = "CNY"
@@ -191,6 +195,18 @@ class StockShown(Report):
     closing: bool = False  # no zone gets new machines of this type
 
 
+class WorkCost(Report):
+    """What `units` of work cost at the rate asked about, and the range of the job's cost."""
+
+    units: float
+    unit_cost: Money  # of `units`
+    hourly: Money
+    currency: str
+    job_low: Money | None = None
+    job_high: Money | None = None
+    quote: PriceShown | None = None  # the price reckoned with where no list has one
+
+
 class CostReport(Report):
     """Costs of `count` machines in `currency`; fields are None where no price is known."""
 
@@ -206,6 +222,7 @@ class CostReport(Report):
     per_million_output_tokens: Money | None = None
     per_million_total_tokens: Money | None = None
     tokens: TokenCost | None = None
+    work: WorkCost | None = None
     hours: float | None = None
     months: float | None = None
     hours_per_month: float | None = None  # of use, by the schedule or 730

@@ -36,6 +36,7 @@ class OtherSpeedRequest(Request):
     beam: int | None = Field(default=None, ge=1, le=100)  # of speech recognition
     amount: float | None = Field(default=None, gt=0, le=1e15)
     audio_hours: float | None = Field(default=None, gt=0, le=1e12)
+    window_hours: float | None = Field(default=None, gt=0, le=1e6)  # in which the amount has to be done
 
 
 class OtherSpeedReport(Report):
@@ -66,9 +67,17 @@ class OtherSpeedReport(Report):
     seconds_each: float  # until one item of a batch is ready on one GPU; of speech, for one second of audio
     seconds_each_low: float
     seconds_each_high: float
+    per_minute: float
+    per_minute_low: float
+    per_minute_high: float
+    per_hour: float
+    video_s_per_minute: float | None = None  # seconds of video that a minute brings
     tokens_per_s: float | None = None  # encoders: tokens read
     step_s: float | None = None  # denoisers: one step of a batch
     parts_s: dict[str, float] = {}  # seconds of one batch on one GPU by part
+    batch_s: float  # their sum
+    window_s: float | None = None  # speech recognition: seconds of audio heard at once
+    batch_audio_s: float | None = None  # and in a batch
     tflop_each: float  # arithmetic of one unit, 1e12 operations
     sustained_tflops: float  # of the main part, one GPU
     peak_tflops: float  # dense peak in `compute_precision`
@@ -78,6 +87,10 @@ class OtherSpeedReport(Report):
     hours: float | None = None
     hours_low: float | None = None
     hours_high: float | None = None
+    machines: float | None = None  # as asked about, to do the amount within `window_hours`
+    machines_low: float | None = None
+    machines_high: float | None = None
+    machines_whole: int | None = None
 
     fits: bool | None = None
     evidence: Literal["calibrated", "estimate_only"]

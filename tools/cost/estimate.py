@@ -21,6 +21,7 @@ from tools.cost.schedule import HOURS_PER_MONTH, hours_per_month
 from tools.cost.spot import SpotPlace, spot_outlook
 from tools.cost.stock import elsewhere, stock_of
 from tools.cost.tokens import per_million, token_cost
+from tools.cost.work import work_cost
 
 STALE_AFTER_DAYS = 180
 _NOT_INCLUDED = ("system_disk", "public_traffic", "image_fee", "snapshots")
@@ -72,6 +73,7 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         spot, of_spot = spot_outlook(request, catalog, place, hours)
         assumed += of_spot
     extra = lines(request, catalog, ask.region)
+    others = other_published(catalog, ask.instance)
     stock = stock_of(catalog, ask.instance.instance_type, ask.region)
     return CostReport(
         instance_type=ask.instance.instance_type,
@@ -86,12 +88,13 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
         per_million_output_tokens=per_million(hourly, request.output_tokens_per_s),
         per_million_total_tokens=per_million(hourly, request.total_tokens_per_s),
         tokens=token_cost(request, hourly),
+        work=work_cost(request, hourly, others),
         hours=request.hours,
         months=request.months,
         hours_per_month=float(ask.use_hours),
         options=tuple(prices.values()),
         derived=tuple(derived.values()),
-        other_published=other_published(catalog, ask.instance),
+        other_published=others,
         cheaper_regions=tuple(row for row in everywhere if price is None or row.amount < price.amount)[
             :_REGIONS_SHOWN
         ],

@@ -75,7 +75,7 @@ def diffusion_timing(
     step = slower(compute, launch)
     work = samples * (products + attention)
     times = sampling.steps * windows(pipeline, job.frames)
-    half = card.half_tflops
+    half = min(card.half_tflops, peak)
     pixels = float(job.width * job.height * job.batch * (job.frames if pipeline.task == "video" else 1))
     decode = pixels * DECODER_FLOP_PER_PIXEL / 1e12
     encode = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.rows import Model, Pipeline
@@ -43,6 +45,8 @@ def estimate_other_speed(request: OtherSpeedRequest, catalog: Catalog) -> OtherS
     each = timing.seconds / (timing.units if found.unit == "audio_second" else 1.0)
     amount = request.amount if request.audio_hours is None else request.audio_hours * 3600.0
     hours = None if amount is None else amount / rate / 3600.0
+    machines = hours / request.window_hours if hours is not None and request.window_hours else None
+    heard = found.speech.window_s if found.kind == "asr" and found.speech else None
     picture = isinstance(found.subject, Pipeline | Network)
     denoises = isinstance(found.subject, Pipeline)
     return OtherSpeedReport(
@@ -69,9 +73,17 @@ def estimate_other_speed(request: OtherSpeedRequest, catalog: Catalog) -> OtherS
         seconds_each=each,
         seconds_each_low=each / spread.high,
         seconds_each_high=each / spread.low,
+        per_minute=rate * 60.0,
+        per_minute_low=rate * 60.0 * spread.low,
+        per_minute_high=rate * 60.0 * spread.high,
+        per_hour=rate * 3600.0,
+        video_s_per_minute=rate * 60.0 * found.job.frames / found.fps if found.kind == "video" else None,
         tokens_per_s=rate * found.tokens if found.tokens else None,
         step_s=timing.step_s,
         parts_s=timing.parts_s,
+        batch_s=timing.seconds,
+        window_s=heard,
+        batch_audio_s=heard * found.batch if heard else None,
         tflop_each=timing.tflop / timing.units,
         sustained_tflops=timing.sustained_tflops,
         peak_tflops=timing.peak_tflops,
@@ -80,6 +92,10 @@ def estimate_other_speed(request: OtherSpeedRequest, catalog: Catalog) -> OtherS
         hours=hours,
         hours_low=None if hours is None else hours / spread.high,
         hours_high=None if hours is None else hours / spread.low,
+        machines=machines,
+        machines_low=None if machines is None else machines / spread.high,
+        machines_high=None if machines is None else machines / spread.low,
+        machines_whole=None if machines is None else max(1, math.ceil(machines)),
         fits=fits,
         evidence=evidence_of(found.kind, card.gpu_model),
         assumptions=tuple(notes.assumptions),

@@ -65,7 +65,7 @@ def synthesis_timing(
     launch = k.synthesis_launch_optimized_ms if engine == "optimized" else k.synthesis_launch_eager_ms
     decode = steps * _step_s(model, launch, width, 0.0, card, k)
     peak, computed = card.peak(width, optimized=False)
-    tail = batch * k.synthesis_tail / card.sustained(card.half_tflops, k.eager.matmul)
+    tail = batch * k.synthesis_tail / card.sustained(peak, k.eager.matmul)
     flop = batch * (2.0 * model.decoder_b * 1e9 * steps / 1e12 + k.synthesis_tail)
     return Timing(
         parts_s={"decoder": decode, "flow_and_vocoder": tail},
