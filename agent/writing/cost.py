@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent.writing.cost_details import detail_lines
+from agent.reading.types import Reading
+from agent.writing.cost_details import detail_lines, idle_sections
 from agent.writing.cost_headline import headline
 from agent.writing.cost_ways import nearest_price, options_table
 from agent.writing.facts import price_of, when_of
 from agent.writing.words import Words, bullets, table
 from tools.contracts.cost import CostReport
+
+
+def money_sections(w: Words, reading: Reading, reports: Sequence[CostReport]) -> list[str]:
+    """Prices, a year of part-time use, and what a stopped machine goes on to cost where that was asked."""
+    year = year_line(w, reports[0], reading.request.hours_per_month)
+    idle = idle_sections(w, reports[0]) if "economical_mode" in reading.topics else []
+    return [*cost_sections(w, reports), *([year] if year else []), *idle]
 
 
 def cost_sections(w: Words, reports: Sequence[CostReport], shelf: bool = True) -> list[str]:

@@ -214,6 +214,21 @@ def _line_of(w: Words, line: CostLine) -> str:
     )
 
 
+def idle_sections(w: Words, report: CostReport) -> list[str]:
+    """What goes on to be billed while the machine is stopped in economical mode."""
+    if any(item.code == "no_economical_mode" for item in report.warnings):
+        return []
+    disk = next((line for line in (*report.lines, *report.rates) if line.code == "system_disk"), None)
+    goes_on = _line_of(w, disk) if disk is not None else w("the disks", "云盘")
+    return [
+        w(
+            f"**Stopped in economical mode the instance itself costs nothing; billed on:** {goes_on}, and a "
+            "fixed public address. A later start needs stock.",
+            f"**节省停机期间实例本身不收费，继续计费的是**：{goes_on}，以及固定公网 IP。再次启动要看库存。",
+        )
+    ]
+
+
 def stock_sections(w: Words, reports: Sequence[CostReport]) -> list[str]:
     """The answer to "is it in stock": what was seen on the shelf, or that nobody looked."""
     asked = [report for report in reports if report.stock is None]

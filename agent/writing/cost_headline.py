@@ -5,11 +5,16 @@ from __future__ import annotations
 from agent.steps import Findings
 from agent.writing.cost_ways import nearest_price, whole_term
 from agent.writing.facts import price_of
+from agent.writing.glossary import remark_text
 from agent.writing.spot import spot_range
 from agent.writing.words import Words
 from tools.contracts.cost import CostReport
 from tools.contracts.training import TrainingTimeReport
 
+# Warnings that the first line of a cost answer words itself.
+RULES_TOLD = frozenset(
+    {"no_published_reserved_rate", "no_published_savings_plan_rate", "no_spot_price_known"}
+)
 _RATE_SOURCES = {
     "given with the request": "你给出的汇率",
     "the settings of this installation": "本系统设置",
@@ -37,6 +42,9 @@ def headline(w: Words, report: CostReport) -> str:
             f"**No {w.purchase(report.purchase)} list price of {name} is published for {report.region}.**",
             f"**{name} 在 {report.region} 没有公开的{w.purchase(report.purchase)}目录价。**",
         )
+        rule = next((item for item in report.warnings if item.code in RULES_TOLD), None)
+        if rule is not None:
+            return w.sentences((text, f"{remark_text(w, rule)}{w('.', '。')}"))
         nearest = whole_term(w, report) or nearest_price(w, report)
         return text + (w(f" Nearest figure: {nearest}.", f" 最接近的数字：{nearest}。") if nearest else "")
     if report.mixed is not None:
