@@ -60,7 +60,7 @@ def _changes(
         yield "lower_concurrency", "concurrency", fewer, _with(resolved, concurrency=fewer)
     context = _context_that_fits(resolved, base)
     if context:
-        yield "lower_context", "context_tokens", context, _with(resolved, context_tokens=context)
+        yield "lower_context", "context_tokens", context, _of_length(resolved, context)
     if resolved.kv.bits > 8:
         yield "kv_fp8", "kv_precision", "fp8", replace(resolved, kv=kv_format(catalog.kv_precision("fp8")))
     if resolved.engine.preallocates and base.utilization < 0.95:
@@ -97,14 +97,23 @@ def _with(resolved: Resolved, **changes: int | float) -> Resolved:
     return replace(resolved, load=replace(resolved.load, **changes))  # type: ignore[arg-type]
 
 
+def _of_length(resolved: Resolved, tokens: int) -> Resolved:
+    """The request with no sequence, asked for or allowed, longer than `tokens`."""
+    load = resolved.load
+    longest = None if load.max_model_len is None else min(load.max_model_len, tokens)
+    context = min(load.context_tokens, tokens)
+    return replace(resolved, load=replace(load, context_tokens=context, max_model_len=longest))
+
+
 def _context_that_fits(resolved: Resolved, base: MemoryPlan) -> int | None:
     """The longest context, in steps of 256 tokens, that fits at the asked concurrency."""
-    if base.pool is None or base.pool <= 0 or resolved.load.context_tokens <= 256:
+    longest = max(resolved.load.context_tokens, resolved.load.max_model_len or 0)
+    if base.pool is None or base.pool <= 0 or longest <= 256:
         return None
-    low, high = 0, resolved.load.context_tokens // 256
+    low, high = 0, longest // 256
     while low < high:
         middle = (low + high + 1) // 2
-        if compute(_with(resolved, context_tokens=256 * middle)).fits:
+        if compute(_of_length(resolved, 256 * middle)).fits:
             low = middle
         else:
             high = middle - 1

@@ -29,7 +29,11 @@ def test_vllm_with_flags_but_no_length_is_held_to_the_models_full_length() -> No
 def test_a_full_length_that_the_pool_cannot_hold_stops_vllm_however_short_the_requests() -> None:
     start = {"model": "Qwen3-32B", "gpu": "H100", "engine": "vllm", "context_tokens": 4000}
     assert report(**start, max_model_len=4000).fits
-    assert report(**start, max_model_len=40_000).fits is False
+    longest = report(**start, max_model_len=40_000)
+    assert longest.fits is False
+    shorter = next(item for item in longest.limits if item.change == "lower_context")
+    assert shorter.fits
+    assert 4000 < int(shorter.value) < 40_000
     assert report(**{**start, "engine": "sglang"}, max_model_len=40_000).fits
 
 
