@@ -60,12 +60,13 @@ _FIELDS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class FuzzResult:
-    """Counts by status, and every fault with the request that made it."""
+    """Counts by status, every fault with the request that made it, and the request that took longest."""
 
     tried: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     faults: list[str] = field(default_factory=list)
     slowest_s: float = 0.0
+    slowest: str = ""
 
 
 class _Chance:
@@ -168,7 +169,8 @@ async def _try(client: httpx.AsyncClient, path: str, body: bytes, result: FuzzRe
     took = time.perf_counter() - begun
     result.tried += 1
     result.statuses[str(reply.status_code)] += 1
-    result.slowest_s = max(result.slowest_s, took)
+    if took > result.slowest_s:
+        result.slowest_s, result.slowest = took, f"{path} {body[:300]!r} ({len(body)} bytes)"
     wrong = reply.status_code >= 500 and reply.status_code != 503
     if wrong or took > HANG_S or any(trace in reply.text for trace in _TRACES):
         result.faults.append(f"{reply.status_code} in {took:.1f} s {path} {body[:300]!r}: {reply.text[:200]}")
@@ -177,7 +179,9 @@ async def _try(client: httpx.AsyncClient, path: str, body: bytes, result: FuzzRe
 def main(base: str, count: int = 20_000, seed: int = 1, at_once: int = 4, key: str = "") -> None:
     """Prints the counts and every fault; exit code 1 if there is one."""
     result = run_fuzz(base, count, seed, at_once, key)
-    print(f"{result.tried} requests, {dict(result.statuses)}, slowest {result.slowest_s:.2f} s")
+    print(
+        f"{result.tried} requests, {dict(result.statuses)}, slowest {result.slowest_s:.2f} s: {result.slowest}"
+    )
     for fault in result.faults:
         print(fault)
     raise typer.Exit(1 if result.faults else 0)

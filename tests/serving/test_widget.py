@@ -210,6 +210,20 @@ def test_on_a_phone_it_takes_the_screen_and_the_page_does_not_grow(
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
+def test_a_long_talk_shows_the_first_line_of_the_newest_answer(
+    host: HostPage, visit: Callable[..., Page], service: str, site: str
+) -> None:
+    host.html = tag(service, site)
+    frame = open_bubble(visit(viewport={"width": 390, "height": 560}))
+    for number in range(3):
+        ask(frame, f"question {number}")
+    log, newest = frame.locator("#log").bounding_box(), frame.locator("article.assistant").last.bounding_box()
+    assert log["y"] - 1 <= newest["y"] < log["y"] + log["height"] - 20
+    frame.locator("#log").evaluate("log => (log.scrollTop = 0)")
+    ask(frame, "a reader who scrolled up")
+    assert frame.locator("#log").evaluate("log => log.scrollHeight > log.clientHeight")
+
+
 def test_everything_can_be_done_by_keyboard(
     host: HostPage, visit: Callable[..., Page], service: str, site: str
 ) -> None:

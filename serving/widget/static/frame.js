@@ -100,10 +100,17 @@ async function ask(text) {
   const draw = () => {
     cancelAnimationFrame(coming);
     coming = 0;
-    const log = at("log");
-    const follow = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
     shown.replaceChildren(who, ...markdown(answer));
-    if (follow) log.scrollTop = log.scrollHeight;
+    follow();
+  };
+  // The view follows the text until the answer's first line is at the top: that line is what was asked for. A
+  // reader who scrolls is left alone.
+  let placed = at("log").scrollTop;
+  const follow = () => {
+    const log = at("log");
+    if (Math.abs(log.scrollTop - placed) > 4) return;
+    log.scrollTop = Math.min(log.scrollHeight - log.clientHeight, shown.offsetTop - log.offsetTop - 8);
+    placed = log.scrollTop;
   };
   running = new AbortController();
   setBusy(true);
@@ -118,6 +125,7 @@ async function ask(text) {
         talk.push({ role: "assistant", content: answer });
         draw();
         shown.append(thumbs(data.id));
+        follow();
         at("status").textContent = words.done;
         return;
       }
