@@ -72,6 +72,7 @@ upgrade: install-dev ## renew the lock files
 
 peers: install-dev ## the same rows through other calculators, each in an environment of its own
 	$(BIN)/python -m benchmarks.peers
+	$(BIN)/python -m benchmarks.speed_peers
 
 clean:
 	rm -rf $(VENV) .state build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

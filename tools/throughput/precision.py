@@ -10,11 +10,14 @@ from tools.throughput.gpu_shape import GpuShape
 
 # Kinds of kernel that unpack weights; each pays its own cost per weight.
 DEQUANT = {
-    "awq-int4": "w4a16", "gptq-int4": "w4a16", "int4-g32": "w4a16", "gptq-int3": "w4a16", "w4afp8": "w4a16",
+    "awq-int4": "w4a16", "gptq-int4": "w4a16", "gptq-int3": "w4a16", "w4afp8": "w4a16",
+    "int4-g32": "w4a16", "int4-g32-sym": "w4a16",
     "gptq-int8": "w8a16", "fp8-w8a16": "w8a16", "int8-bnb": "bnb", "nf4": "bnb", "nf4-dq": "bnb",
     "mxfp4": "w4a16", "nvfp4": "w4a16", "fp4-experts": "w4a16", "aqlm-2bit": "w4a16", "exl2": "w4a16",
 }  # fmt: skip
 _TENSOR_WEIGHTS_IN_16_BIT = 16.0
+# Formats that pack only the experts, and the bits of the other layers.
+_EXPERTS_ONLY = {"mxfp4": 16.0, "int4-g32-sym": 16.0, "fp4-experts": 8.0}
 # What the Q6_K output matrix adds to the average bits of a file, on the 8B models whose averages are quoted.
 GGUF_OUTPUT_BITS = 0.1
 
@@ -92,8 +95,8 @@ def scheme_for(gpu: GpuShape, precision: Precision) -> Scheme:
         dequant = "gguf"
     elif bits < 16:
         head = _TENSOR_WEIGHTS_IN_16_BIT
-        if precision.name in ("mxfp4", "fp4-experts"):  # only the experts are packed
-            body = 16.0 if precision.name == "mxfp4" else 8.0
+        if precision.name in _EXPERTS_ONLY:
+            body = _EXPERTS_ONLY[precision.name]
         if support.computes_in not in ("int8", "fp8", "fp4"):
             dequant = DEQUANT.get(precision.name, "w8a16")
         elif precision.name in ("int8-bnb", "w4afp8"):  # stored otherwise than computed

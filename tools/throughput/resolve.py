@@ -10,6 +10,7 @@ from knowledge.errors import InputError
 from knowledge.names import normal
 from knowledge.rows import Gpu, Instance, Model, Precision
 from tools.contracts.throughput import ThroughputRequest
+from tools.memory.formats import native_format
 from tools.memory.request import Notes, resolve_model
 from tools.throughput.coefficients import Engine
 from tools.throughput.core import Arrival
@@ -59,7 +60,7 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
         notes.assume("gpu", gpu_row.gpu_model, "tensor_rate_derived")
     engine = resolve_engine(request.engine, request.weight_precision or tag, notes)
     precision = resolve_precision(
-        request.weight_precision, tag, row.native_dtype, gpu, engine, catalog, notes
+        request.weight_precision, tag, native_format(catalog, row)[0].name, gpu, engine, catalog, notes
     )
     kv_precision = resolve_kv(request.kv_precision, precision, engine, gpu, catalog, notes)
     plan = resolve_plan(request, model, engine, count, notes)
@@ -172,11 +173,7 @@ def resolve_precision(
         found = _named_precision(tag, catalog)
         notes.assume("weight_precision", found.name, "from_model_name")
     else:
-        wanted = native.split(" ")[0].split(",")[0] if native else "bf16"
-        try:
-            found = catalog.precision(wanted)
-        except InputError:
-            found = catalog.precision("bf16")
+        found = catalog.precision(native)
         if found.name == "bf16" and not gpu.bf16_tflops:
             found = catalog.precision("fp16")
         notes.assume("weight_precision", found.name, "native_precision")
