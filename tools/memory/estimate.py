@@ -108,7 +108,8 @@ def _remark(plan: MemoryPlan, resolved: Resolved, notes: Notes) -> None:
     if plan.loading:
         notes.warn("loads_16_bit_first", gib=round(plan.loading, 2))
     if plan.passing_peak > 0.1:
-        notes.warn("passing_peak_beside_total", gib=round(plan.passing_peak, 2))
+        gib, device = round(plan.passing_peak, 2), round(plan.device, 2)
+        notes.warn("passing_peak_beside_total", gib=gib, device_gib=device)
     limit = resolved.load.max_model_len or resolved.model.max_position_embeddings
     capacity = plan.capacity_tokens
     if resolved.engine.preallocates and limit and capacity is not None and capacity < limit:
