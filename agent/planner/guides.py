@@ -55,6 +55,8 @@ def _names(reading: Reading) -> tuple[str, ...]:
     """Engines, formats and cards of the question as the parts of a guide's id write them."""
     request = reading.request
     said = [request.engine, request.precision, *(m.name for m in reading.mentions if m.kind == "gpu")]
+    if "pcie" in reading.topics:
+        said.append("p2p")
     parts = (part for name in said for part in name.lower().replace(".", "").split("-"))
     return tuple(dict.fromkeys(part for part in parts if part and part not in _NOT_TELLING))
 

@@ -71,7 +71,7 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
 def further_intents(reading: Reading) -> list[Intent]:
     """Intents answered beside the main one. A vague question is asked back first, an injection gets facts
     alone, and there is nothing to size where neither work nor money was named."""
-    if reading.intent in ("vague", "injection"):
+    if reading.intent in ("vague", "injection") or "zero_price" in reading.claims:
         return []
     request = reading.request
     sizable = request.model or request.params_b or request.budget or reading.intent in _CALCULATED
@@ -86,6 +86,8 @@ def further_intents(reading: Reading) -> list[Intent]:
 def _further(main: Intent, intent: Intent) -> Planner:
     if main == "speed" and intent == "cost":
         return _later  # a job's cost follows from its hours, which the speed planner waits for
+    if main == "troubleshoot" and intent == "interconnect":
+        return facts.guides_only  # the families with links are no repair
     planners = {**_PLANNERS, **_BESIDE_CALCULATION} if main in _CALCULATED else _PLANNERS
     return planners[intent]
 

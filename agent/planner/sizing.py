@@ -8,6 +8,7 @@ from agent.planner.asked import fewest_cards, main_purpose
 from agent.planner.calculations import instead, smallest
 from agent.planner.requests import (
     is_other,
+    is_training,
     latency_targets,
     memory_call,
     mentioned,
@@ -38,7 +39,7 @@ def size(case: Case) -> list[Call]:
     if not case.done.called("recommend_instance"):
         request = case.reading.request
         changes: dict[str, Any] = dict(latency_targets(case.reading))
-        if request.task == "hpc" and not request.precision and _IN_FP32 & set(case.reading.topics):
+        if request.task == "hpc" and not request.precision and _in_single_precision(case):
             changes["precision"] = "fp32"  # these codes run in single or mixed precision
         first = [Call("recommend_instance", sizing_args(request, **changes))]
         return [*first, *hpc_cards(case), *_named_cards(case), *_companions(case)]
@@ -50,13 +51,19 @@ def size(case: Case) -> list[Call]:
     fewest = fewest_cards(case)
     if found.options:
         return [*fewest, *_largest_models(case, found)]
-    return [*fewest, *_without_precision(case), *instead(case)]
+    return [*fewest, *_without_precision(case), *_adapters(case), *instead(case)]
+
+
+def _in_single_precision(case: Case) -> bool:
+    """Whether the code named runs in single or mixed precision and the question does not ask for double."""
+    topics = set(case.reading.topics)
+    return "fp64" not in topics and bool(_IN_FP32 & topics)
 
 
 def hpc_cards(case: Case) -> list[Call]:
     """Prices of the cards named for scientific work and of those with real FP64 units, per card."""
     named = [mention.name for mention in mentioned(case.reading, "gpu")]
-    if case.reading.request.task != "hpc" or _IN_FP32 & set(case.reading.topics) or not named:
+    if case.reading.request.task != "hpc" or _in_single_precision(case) or not named:
         return []
     cards = dict.fromkeys([*named, *_FP64_CARDS])
     types = [item for card in cards for item in smallest(case.catalog.with_gpu(card, "current"), None)]
@@ -134,6 +141,15 @@ def _companions(case: Case) -> list[Call]:
     """Memory of the other models of the question, which share the machine (embedder, reranker …)."""
     others = [name for name in models(case.reading) if name != case.reading.request.model][:_COMPANIONS]
     return [Call(*memory_call(case.reading, name, {}, case.catalog), "companion") for name in others]
+
+
+def _adapters(case: Case) -> list[Call]:
+    """The memory of adapters, where full fine-tuning fits no machine."""
+    request = case.reading.request
+    if not is_training(case.reading) or request.method != "full":
+        return []
+    reading = case.reading.model_copy(update={"request": request.model_copy(update={"method": "lora"})})
+    return [Call(*memory_call(reading, request.model, {}, case.catalog), "adapters")]
 
 
 def _without_precision(case: Case) -> list[Call]:

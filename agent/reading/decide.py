@@ -36,6 +36,9 @@ _NO_SUBJECT = frozenset(
         "slower_with_load",
     }
 )
+# Work that is measured by what gets through in a time, and the words that give such a load.
+_RATED = frozenset({"asr", "tts", "vision", "embedding", "reranker", "diffusion", "video"})
+_LOADS = ("items_per_day", "items_per_second", "requests_per_second")
 _SUBJECTS = frozenset({"storage", "network", "spot", "subscription", "vgpu", "oom", "reserved"})
 # Names as they stand in logs, flags and code.
 _TECHNICAL = re.compile(
@@ -90,6 +93,18 @@ def choose_intent(turn: Turn, state: State, follow_up: bool) -> tuple[Intent, tu
         main = _settled(ranked[0], state) if follow_up else ranked[0]
     else:
         main = _by_names(turn)
+    if (
+        main in ("memory", "size")
+        and state.value("task") in _RATED
+        and any(state.value(name) for name in _LOADS)
+    ):
+        main = "speed" if main == "memory" else main  # memory is no answer to how much a card gets through
+    if (
+        state.value("network_gbps")
+        and not state.knows(*OF_MODEL)
+        and main in ("howto", "size", "vague", "lookup")
+    ):
+        return "lookup", ()  # machines by their network: the list answers
     placed = state.knows("regions") and state.value("vram_gb") and state.value("task") is None
     if placed and main in (*_SIZING, "vague", "region") and not _knows_enough(turn, state):
         return "lookup", ()  # machines by region and memory: the list answers

@@ -29,6 +29,8 @@ _FAMILY_WORDS = re.compile(
     r"|云游戏|graphics|图形"
 )
 _AMOUNT = re.compile(r"\s*(?:gb|g|tb|倍)(?![a-z])")
+_SHARE = re.compile(r"\s*(?:的)?\s*1/([1-9]\d?)(?!\d)")
+_SAME_SHARE = 0.005
 _NOT_FAMILIES = {"h2o", "i18n", "u2", "c4", "h264", "h265", "f16", "f32", "f8", "f64", "f1", "r1", "c10d"}
 
 
@@ -80,9 +82,21 @@ def _families(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
             family = match["family"]
             if family in _NOT_FAMILIES or _AMOUNT.match(words.free, match.end()):
                 continue
-            found.append((match.start(), _family(family, words.said(*match.span()), catalog)))
+            mention = _family(family, words.said(*match.span()), catalog)
+            share = _SHARE.match(words.plain, match.end())
+            found.append((match.start(), _slice(mention, share, catalog) if share else mention))
             words.take(*match.span())
     return found
+
+
+def _slice(mention: Mention, share: re.Match[str], catalog: Catalog) -> Mention:
+    """The smallest type of a vGPU family with this share of a card; the family itself without one."""
+    wanted = 1 / int(share[1])
+    rows = [row for row in catalog.in_family(mention.name) if abs(row.gpu_count - wanted) < _SAME_SHARE]
+    if not rows:
+        return mention
+    smallest = min(rows, key=lambda row: (row.vcpu, row.memory_gib))
+    return Mention(kind="instance", text=mention.text, name=smallest.instance_type)
 
 
 def _family(family: str, said: str, catalog: Catalog) -> Mention:

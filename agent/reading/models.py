@@ -64,6 +64,11 @@ _NOT_PARAMETERS = re.compile(r"\s*(?:个|of)?\s*(?:tokens?|token|字|语料|rows
 # The model that a bare maker's name means on a full machine: its flagship carries that name.
 _FLAGSHIPS = {"deepseek": "deepseek-ai/DeepSeek-R1"}
 _FULL_MACHINE = 8
+_SET_ASIDE_BEFORE = re.compile(r"(?:不要|不用|别用|不想用|instead of|rather than|(?<![a-z])not)\s*$")
+_SET_ASIDE_AFTER = re.compile(
+    r"\s*(?:is|was|'s)\s(?:boring|too\s(?:small|weak|bad|slow|big|large|dumb|old)|outdated|no good|not good)"
+    r"|\s*(?:不行|不好用|太(?:弱|差|小|慢|笨|老|大)了?|效果(?:不好|差|一般)|就算了)"
+)
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _SLIP = 80.0  # of 100: how much of a name's letters must agree for a slip of the pen
 _UNMISTAKABLE_B = 100.0  # from this size on, one number often stands for one model ("671b", "405b")
@@ -242,6 +247,24 @@ def _slip_of(name: str, near: Sequence[str], catalog: Catalog) -> Model | None:
         if model and same_numbers and fuzz.ratio(squash(name), short) >= _SLIP:
             return model
     return None
+
+
+def mark_refused(models: list[tuple[int, Mention]], words: Words) -> list[tuple[int, Mention]]:
+    """Models set aside for another one of the same turn: "not SDXL, I want FLUX", "X is too slow, so Y"."""
+    kinds = [mention.kind for _, mention in models]
+    marked = [
+        (start, mention.model_copy(update={"negated": _refused(start, mention, words)}))
+        for start, mention in models
+    ]
+    left = [mention for _, mention in marked if mention.kind == "model" and not mention.negated]
+    return marked if kinds.count("model") > 1 and left else models
+
+
+def _refused(start: int, mention: Mention, words: Words) -> bool:
+    after = words.plain[start + len(mention.text) : start + len(mention.text) + 24]
+    return bool(
+        _SET_ASIDE_AFTER.match(after) or _SET_ASIDE_BEFORE.search(words.plain[max(0, start - 14) : start])
+    )
 
 
 def settle_sizes(

@@ -14,7 +14,14 @@ from agent.reading.hardware import hardware_slots
 from agent.reading.instances import find_instances
 from agent.reading.intents import Seen, weigh
 from agent.reading.load import find_load
-from agent.reading.models import find_models, find_params_b, model_slots, name_index, settle_sizes
+from agent.reading.models import (
+    find_models,
+    find_params_b,
+    mark_refused,
+    model_slots,
+    name_index,
+    settle_sizes,
+)
 from agent.reading.money import Amount, budget_factor, find_amounts, find_purchases
 from agent.reading.numerals import digits_for_words, mend_slips
 from agent.reading.pasted import Pasted, cards_of, split_pasted
@@ -36,6 +43,7 @@ from agent.reading.work import (
 )
 from knowledge.catalog import Catalog
 
+_COMPANIONS = frozenset({"embedding", "reranker", "asr", "tts"})
 TRAINING = ("finetune", "pretrain")
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
 _ASKS_PRICE = re.compile(r"多少钱|费用|划算|cost|price|钱")
@@ -77,11 +85,12 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     gpus = find_gpus(words, catalog) or find_gpus(Words.of(cards_of(pasted)), catalog)
     gpus = as_carried(gpus, [mention for _, mention in instances], catalog)
     models = settle_sizes(models, words, max((item.count or 1 for item in gpus), default=1), catalog)
+    models = mark_refused(models, words)
     regions = find_regions(words, catalog)
     precision = find_precisions(words, catalog)
     mentions = _in_order([*models, *instances, *regions], gpus, precision)
     named = [mention for _, mention in models]
-    model = next((mention for mention in named if mention.kind == "model"), None)
+    model = _main_model(named, catalog)
     tasks = find_tasks(words, name_index(catalog).by_id[model.name].kind if model else "")
     purchases = find_purchases(words)
     uses = find_hours_of_use(words)  # before the money: "8 hours a day" is no budget
@@ -130,6 +139,15 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         words, pasted, mentions, found, tuple(tasks), tuple(amounts), budget_factor(words), tuple(purchases),
         tuple(topics), tuple(claims), seen, tuple(weigh(rest, seen)), tuple(unusable),
     )  # fmt: skip
+
+
+def _main_model(named: list[Mention], catalog: Catalog) -> Mention | None:
+    """The model that sizes the machine: the first named, or the language model beside an embedder, a reranker
+    or a speech model, which are its small companions."""
+    by_id = name_index(catalog).by_id
+    wanted = [mention for mention in named if mention.kind == "model" and not mention.negated]
+    large = [mention for mention in wanted if by_id[mention.name].kind not in _COMPANIONS]
+    return next(iter(large or wanted), None)
 
 
 def _given(*items: Found | None) -> Iterable[Found]:

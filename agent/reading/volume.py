@@ -16,7 +16,8 @@ _ITEMS = {
     "image": r"张图?片?|images?|pictures?|幅|图",
     "clip": r"clips?|videos?|个视频|段视频|条视频|部",
     "page": r"页|pages?",
-    "audio_hour": r"个?(?:小时|hours?)\s?的?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?)",
+    "audio_hour": r"个?(?:小时|hours?)\s?的?(?:of )?(?:音频|录音|audio|语音|speech|calls|recordings?"
+    r"|podcasts?|meetings?|interviews?|lectures?|播客|会议|课程|通话)",
     "document": r"篇|份文档|docs?|documents?|articles?|条文本|rows|records",
 }
 _PER_DAY = tuple(

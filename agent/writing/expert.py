@@ -25,6 +25,11 @@ def fitting(case: Case) -> list[Advice]:
     return sorted(rows, key=lambda row: (not row.lead, -len(row.when)))[:_SHOWN]
 
 
+def answered_by_rule(case: Case) -> bool:
+    """Whether a sourced rule answers the question itself, so that a guide would only repeat more loosely."""
+    return any(row.lead for row in fitting(case))
+
+
 def lead_section(w: Words, rows: Iterable[Advice]) -> str:
     """Rows that answer the question itself and so stand before the figures."""
     return "\n\n".join(w(row.text_en, row.text_zh) for row in rows if row.lead)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agent.writing.glossary import remark_text
-from agent.writing.words import Words, table
+from agent.writing.words import Words, short_model, table
 from tools.contracts.base import Remark
 from tools.contracts.memory import FitOption, MemoryReport
 from tools.contracts.other import OtherMemoryReport
@@ -41,7 +41,11 @@ def memory_line(w: Words, report: AnyMemory | None) -> str:
         parts = _other_parts(w, report)
     total = w.gib(peak_gib(report))
     cards = w(" per GPU", "（每卡）") if report.gpu_count > 1 else ""
-    text = w(f"**Memory{cards}.** {parts} = {total}", f"**显存{cards}**：{parts} = {total}")
+    named = isinstance(report, OtherMemoryReport)
+    of_en, of_zh = (
+        (f" of {short_model(report.model)}", f"（{short_model(report.model)}）") if named else ("", "")
+    )
+    text = w(f"**Memory{of_en}{cards}.** {parts} = {total}", f"**显存{of_zh}{cards}**：{parts} = {total}")
     return text + _against(w, report) + _pool(w, report) + states_line(w, report)
 
 

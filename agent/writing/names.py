@@ -100,6 +100,17 @@ def _worded(w: Words, remark: Remark) -> Remark:
     return Remark(code=remark.code, params=params)
 
 
+def most_memory_line(w: Words, report: FindReport) -> str:
+    """The first type of a list that is ordered by memory."""
+    row = report.found[0].instance
+    return w(
+        f"**{row.instance_type}** has the most memory of them: {row.vcpu} vCPU, {row.memory_gib:g} GiB, "
+        f"{cards_of(w, row)}.",
+        f"内存最大的是 **{row.instance_type}**：{row.vcpu} vCPU，{row.memory_gib:g} GiB，"
+        f"{cards_of(w, row)}。",
+    )
+
+
 def find_sections(w: Words, report: FindReport) -> list[str]:
     """Types that were found by their properties."""
     if not report.found:

@@ -8,13 +8,16 @@ from agent.steps import Findings
 from agent.writing.cost_details import stock_lines
 from agent.writing.cost_ways import basis_word, nearest_price
 from agent.writing.glossary import remark_text
-from agent.writing.memory import memory_cell, memory_line
+from agent.writing.memory import memory_cell, memory_line, peak_gib
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
 from tools.contracts.memory import MemoryReport
+from tools.contracts.other import OtherMemoryReport
 from tools.contracts.sizing import LadderStep, Option, Recommendation, Rejected, Sensitivity, SizingRequest
 from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
 
+_CARD_SIZES_GB = (16, 24, 48, 80, 96)  # memory of the cards sold
+_USABLE = 0.9  # of the memory on the label, what a job can have
 _REJECTED_SHOWN = 4
 _WHOLE_MONTH = 700.0  # hours
 _NEARLY_FULL = 0.8  # of the usable memory, above which start limits decide whether it fits
@@ -291,6 +294,7 @@ def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str
             f"**没有一款已知价格的阿里云 GPU 实例能满足{limit}。**",
         )
     ]
+    lines.append(_adapters_line(w, findings))
     buys = findings.first(Recommendation, "buys")
     if buys is not None and buys.options:
         lines.append(
@@ -304,6 +308,22 @@ def _infeasible(w: Words, found: Recommendation, findings: Findings) -> list[str
         lines.append(memory_line(w, found.fallback[0].memory))
     lines.append(_rejected_section(w, found))
     return [line for line in lines if line]
+
+
+def _adapters_line(w: Words, findings: Findings) -> str:
+    """What LoRA needs where full fine-tuning fits no machine."""
+    lora = findings.first(TrainingMemoryReport, "adapters") or findings.first(OtherMemoryReport, "adapters")
+    if lora is None:
+        return ""
+    need = w.gib(peak_gib(lora))
+    card = next((size for size in _CARD_SIZES_GB if peak_gib(lora) <= _USABLE * size), None)
+    if card is not None:
+        need += w(f" (one {card} GB card holds it)", f"（一张 {card} GB 卡放得下）")
+    return w(
+        f"LoRA of the same model needs {need}: take that, or full fine-tuning with smaller batches "
+        "sharded over several cards (FSDP, ZeRO-3).",
+        f"同一模型做 LoRA 需要 {need}：建议用 LoRA，或减小 batch、多卡切分（FSDP、ZeRO-3）做全参。",
+    )
 
 
 def _rejected_section(w: Words, found: Recommendation, first: Sequence[str] = ()) -> str:

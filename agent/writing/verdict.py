@@ -14,6 +14,7 @@ from knowledge.rows import Gpu
 from tools.contracts.cost import CostReport
 from tools.contracts.lookup import Comparison
 from tools.contracts.memory import MemoryReport
+from tools.contracts.throughput import ThroughputReport
 from tools.contracts.training import TrainingMemoryReport
 
 _CLEAR = 1.1  # a lead below this is called a draw
@@ -48,6 +49,36 @@ def verdict_section(w: Words, case: Case, report: Comparison) -> str:
     ]  # fmt: skip
     shown = [line for line in lines if line]
     return w("**Which for what**\n", "**怎么选**\n") + bullets(shown) if shown else ""
+
+
+def first_token_line(w: Words, case: Case) -> str:
+    """Which of the compared cards meets a limit on the first token; "" where none was set."""
+    limit = case.reading.request.ttft_ms
+    speeds = case.done.all(ThroughputReport)
+    if not limit or len(speeds) < 2:
+        return ""
+    small = {
+        step.artifact.gpu
+        for step in case.done
+        if step.call.purpose == "on_card"
+        and isinstance(step.artifact, MemoryReport)
+        and step.artifact.fits is False
+    }
+    sides = [(speed.gpu, speed.ttft_ms, speed.gpu in small) for speed in speeds]
+    met = [gpu for gpu, ttft, over in sides if ttft <= limit and not over]
+    shown = w("; ", "；").join(
+        f"{gpu} {w.ms(ttft)}" + (w(" (the model does not fit one)", "（单卡放不下）") if over else "")
+        for gpu, ttft, over in sides
+    )
+    head = (
+        w(f"Within {w.ms(limit)}: {w.listed(met)}", f"满足首 token {w.ms(limit)}：{w.listed(met)}")
+        if met
+        else w(f"None meets {w.ms(limit)}", f"都达不到首 token {w.ms(limit)}")
+    )
+    return w(
+        f"**{head}.** First token (TTFT) at {speeds[0].concurrency} in flight: {shown}.",
+        f"**{head}。** {speeds[0].concurrency} 并发时的首 token（TTFT）：{shown}。",
+    )
 
 
 def unsold_lines(w: Words, case: Case, report: Comparison) -> list[str]:

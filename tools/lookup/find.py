@@ -11,6 +11,7 @@ from tools.contracts.lookup import FindReport, FindRequest, FoundInstance
 from tools.cost.prices import shown
 from tools.lookup.describe import sources_of
 
+_CONFIDENTIAL = ("-tee", "-tdx")  # editions for confidential computing, listed after the plain ones
 
 def find_instances(request: FindRequest, catalog: Catalog, default_region: str = "cn-hangzhou") -> FindReport:
     """All types that hold every limit; priced ones first where the order is the price.
@@ -65,10 +66,11 @@ def _holds(row: Instance, request: FindRequest, gpu: str) -> bool:
 
 def _order(
     row: Instance, price: Price | None, order: str
-) -> tuple[bool, Decimal | float, Decimal | float, str]:
+) -> tuple[bool, Decimal | float, Decimal | float, Decimal | float, str]:
     cost = price.price if price is not None else Decimal(0)
     if order == "memory":
-        return False, -row.memory_gib, cost, row.instance_type
+    special = 1.0 if row.family.endswith(_CONFIDENTIAL) else 0.0
+        return False, -row.memory_gib, special, cost, row.instance_type
     if order == "vcpu":
-        return False, -row.vcpu, cost, row.instance_type
-    return price is None, cost, (row.gpu_memory_gib or 0.0) * row.gpu_count, row.instance_type
+        return False, -row.vcpu, special, cost, row.instance_type
+    return price is None, cost, (row.gpu_memory_gib or 0.0) * row.gpu_count, special, row.instance_type
