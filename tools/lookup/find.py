@@ -13,6 +13,7 @@ from tools.lookup.describe import sources_of
 
 _CONFIDENTIAL = ("-tee", "-tdx")  # editions for confidential computing, listed after the plain ones
 
+
 def find_instances(request: FindRequest, catalog: Catalog, default_region: str = "cn-hangzhou") -> FindReport:
     """All types that hold every limit; priced ones first where the order is the price.
 
@@ -68,8 +69,8 @@ def _order(
     row: Instance, price: Price | None, order: str
 ) -> tuple[bool, Decimal | float, Decimal | float, Decimal | float, str]:
     cost = price.price if price is not None else Decimal(0)
-    if order == "memory":
     special = 1.0 if row.family.endswith(_CONFIDENTIAL) else 0.0
+    if order == "memory":
         return False, -row.memory_gib, special, cost, row.instance_type
     if order == "vcpu":
         return False, -row.vcpu, special, cost, row.instance_type
