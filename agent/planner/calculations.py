@@ -167,6 +167,7 @@ def cost_args(
         "region": region,
         "purchase": request.purchase,
         "currency": request.budget.currency if request.budget else None,
+        "allow_derived": request.allow_derived_prices,
         **money_args(reading),
     }
     if speed is not None:

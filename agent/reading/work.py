@@ -113,7 +113,7 @@ def find_data(words: Words) -> list[Found]:
 
 
 def find_wishes(words: Words) -> list[Found]:
-    """NVLink, bare metal, cheapest or fastest, at most so many GPUs."""
+    """NVLink, bare metal, cheapest or fastest, at most so many GPUs, derived prices in the ranking."""
     text, work = words.plain, tags("work")
     found: list[Found] = []
     if (match := work["nvlink"].search(text)) and not work["no_nvlink"].search(text):
@@ -122,6 +122,8 @@ def find_wishes(words: Words) -> list[Found]:
         found.append(Found("bare_metal", False, 0.8, words.said(*match.span())))
     elif match := work["bare_metal"].search(text):
         found.append(Found("bare_metal", True, 0.7, words.said(*match.span())))
+    if match := work["derived_prices"].search(text):
+        found.append(Found("allow_derived_prices", True, 0.8, words.said(*match.span())))
     for objective in ("cheapest", "fastest"):
         if match := work[objective].search(text):
             found.append(Found("objective", objective, 0.9, words.said(*match.span())))

@@ -60,9 +60,18 @@ def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ..
     return (
         w.purchase(price.purchase),
         amount,
-        basis_word(w, price.basis),
+        basis_word(w, price.basis) + _rule(w, price),
         price.at or w.date(price.as_of),
     )
+
+
+def _rule(w: Words, price: PriceShown) -> str:
+    """What a derived price was derived from."""
+    if price.derived_hours is not None:
+        return w(f": {price.derived_hours:g} list hours", f"：{price.derived_hours:g} 个目录价小时")
+    if price.derived_from:
+        return w(f": the GPUs of {price.derived_from}", f"：{price.derived_from} 的每卡价格")
+    return ""
 
 
 def nearest_price(w: Words, report: CostReport) -> str:

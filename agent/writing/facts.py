@@ -38,7 +38,9 @@ def price_of(w: Words, price: PriceShown | None) -> str:
 
 
 def when_of(w: Words, price: PriceShown) -> str:
-    """The date of a price; of a live one that it is live, and the minute."""
+    """The date of a price; of a live one that it is live, and the minute; of a derived one that it is."""
+    if price.basis.startswith("derived"):
+        return w(f"derived, {w.date(price.as_of)}", f"推算，{w.date(price.as_of)}")
     if price.basis != "live":
         return w.date(price.as_of)
     return w(f"live, {price.at or price.as_of}", f"实时，{price.at or price.as_of}")

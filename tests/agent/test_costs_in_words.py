@@ -272,3 +272,44 @@ def test_every_figure_of_a_cost_answer_is_in_its_reports(live_advisor: Advisor, 
     evidence = Evidence([item.report for item in result.reports], [question])
     strange = [claim.text for claim in evidence.ungrounded(result.text) if claim.kind in ("money", "percent")]
     assert strange == []
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("ecs.gn6e-c12g1.6xlarge price, derived prices are fine", "derived, 2024-12-31"),
+        ("ecs.gn6e-c12g1.6xlarge 多少钱，用推算价", "推算，2024-12-31"),
+    ],
+)
+def test_a_derived_price_counts_only_where_the_user_allows_it_and_says_its_rule(
+    advisor: Advisor, question: str, words: str
+) -> None:
+    text = said(advisor, question)
+    assert "39.478" in first_line(text)
+    assert words in first_line(text)
+    assert "ecs.gn6e-c12g1.3xlarge" in text  # the size that it is derived from
+    plain = said(advisor, "ecs.gn6e-c12g1.6xlarge price")
+    assert first_line(plain).startswith("**No pay-as-you-go list price")
+
+
+@pytest.mark.parametrize(
+    "question", ["Can I use a reserved instance for gn7i, and what does it cost?", "gn7i 预留实例券多少钱"]
+)
+def test_reserved_instances_come_with_their_limits_and_no_invented_price(
+    advisor: Advisor, question: str
+) -> None:
+    line = first_line(said(advisor, question))
+    assert ("zonal" in line and "2021" in line) or ("可用区级" in line and "2021" in line)
+
+
+def test_what_a_stopped_machine_goes_on_to_cost(advisor: Advisor) -> None:
+    text = said(
+        advisor, "节省停机模式下 ecs.gn7i-c8g1.2xlarge 关机还收费吗，带 200GB 云盘，每天用 8 小时一个月多少钱"
+    )
+    assert "云盘（ESSD PL1）200 GiB：每月 200 元" in text
+    assert "243.2 小时" in text
+
+
+def test_a_span_of_years_names_the_cheapest_way(live_advisor: Advisor) -> None:
+    text = said(live_advisor, "ecs.gn7i-c8g1.2xlarge 用三年多少钱")
+    assert "整个使用期最省：包年（3 年） 100,800 元" in text

@@ -62,6 +62,8 @@ class PriceShown(Report):
     at: str = ""  # of a live price: the minute of the answer, "2026-11-30 12:00 UTC"
     zone: str = ""  # of a spot price
     account_price: Money | None = None  # of a live price: what the asking account pays; enters no sum
+    derived_from: str = ""  # of a price derived from another size: that type
+    derived_hours: float | None = None  # of a month derived from the hour: how many list hours it costs
     left_out: str = ""  # why it enters no ranking: disk_inside, no_region, not_list, family_floor …
 
 

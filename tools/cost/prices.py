@@ -147,6 +147,7 @@ def derived_month(catalog: Catalog, instance: Instance, hour: PriceShown | None)
             "amount": (hour.amount * rule.value).quantize(_CENT_OF_CENT),
             "unit": "month",
             "basis": "derived-month",
+            "derived_hours": float(rule.value),
             "note": f"{rule.value} x the hourly price; {rule.source}",
         }
     )
@@ -166,5 +167,6 @@ def _derived(
         basis=label,
         confidence=base.confidence,
         note=f"from {base.instance_type}; {rule.source}",
+        derived_from=base.instance_type,
         instance_type=instance.instance_type,
     )
