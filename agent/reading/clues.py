@@ -31,6 +31,14 @@ _OR = re.compile(
 )
 # The same two names with words between them: "V100 for CFD, or go straight to the A100".
 _OR_FAR = re.compile(r"[^.;?!。；？！\n]{0,20}(?:还是|(?<![a-z])or(?![a-z]))[^.;?!。；？！\n]{0,12}")
+# A move from one card to another asks how the two compare: 从 A100 迁到 H20, "from A10 to L20".
+_MOVE = re.compile(
+    r"[^.;?!。；？！\n]{0,12}(?:迁移?|换|升级|降级|切换?|改用)(?:到|成|为|至)?\s*|"
+    r"\s*(?:to|with|by)\s+(?:an?\s|the\s)?(?:\d\s?x?\s?)?"
+)
+_FROM = re.compile(
+    r"(?:从|由|from|replac\w{1,6}|swap\w{0,6}|upgrad\w{1,6}|migrat\w{1,6}|mov\w{1,6})\s*(?:an?\s|the\s|my\s|our\s)?(?:\d\s?[x张块]?\s?)?$"
+)
 _EITHER = re.compile(r"(?<![a-z])(?:or|vs)(?![a-z])|还是|和")
 
 
@@ -54,6 +62,10 @@ def _alternatives(between: str) -> bool:
     return bool(_OR.fullmatch(between) or _OR_FAR.fullmatch(between))
 
 
+def _moves(before: str, between: str) -> bool:
+    return bool(_FROM.search(before) and _MOVE.fullmatch(between))
+
+
 def set_against(words: Words, mentions: Sequence[Mention]) -> bool:
     """Whether two cards, families, types or architectures stand as alternatives: "L20 or A10"."""
     text = words.plain
@@ -61,6 +73,7 @@ def set_against(words: Words, mentions: Sequence[Mention]) -> bool:
     for one, other in itertools.pairwise(names):
         start = text.find(one.text.lower())
         end = text.find(other.text.lower(), start + len(one.text)) if start >= 0 else -1
-        if end > 0 and one.name != other.name and _alternatives(text[start + len(one.text) : end]):
+        between = text[start + len(one.text) : end] if end > 0 else ""
+        if end > 0 and one.name != other.name and (_alternatives(between) or _moves(text[:start], between)):
             return True
     return len(named_architectures(text)) >= 2 and bool(_EITHER.search(text))

@@ -24,30 +24,36 @@ _READ = 200_000  # characters of a turn
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
 # What is answered with a question back or a guide while no model is known.
 _OPEN: tuple[Intent, ...] = ("vague", "howto", "troubleshoot", "claim", "out_of_scope", "lookup")
-_MACHINES = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|machines|instances|servers)")
+_MACHINES = re.compile(r"(?<![\da-z.])(\d{1,4})\s*(?:台|machines|instances|servers)")
 _BEFORE_TYPE = re.compile(r"(?<![\d.])(\d{1,4})\s*(?:台|个|x|\*)?\s*$")
 _AFTER_TYPE = re.compile(r"\s*(?:x|\*)?\s*(\d{1,4})\s*(?:台|x)")
 
 
-def read(turns: Sequence[str], catalog: Catalog, given: Sequence[Mapping[str, object]] = ()) -> Reading:
+def read(
+    turns: Sequence[str],
+    catalog: Catalog,
+    given: Sequence[Mapping[str, object]] = (),
+    own: Sequence[OwnModel] = (),
+) -> Reading:
     """The conversation as read after its last user turn, the question.
 
     `given` holds for each turn the slots that the user set by hand beside it; they count more than its words
-    and hold until a later turn says otherwise. No text raises anything; a slot that cannot be used raises
+    and hold until a later turn says otherwise. `own` are models known beside the catalog. No text raises anything; a slot that cannot be used raises
     `InputError`. The same turns always give the same reading. The last 40 turns are read, of each the first
     4,000 characters of prose and 200,000 of pasted material.
     """
     texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
     by_hand = [*given, *({} for _ in turns[len(given) :])][-_MAX_TURNS:] or [{}]
-    own_models: list[OwnModel] = []
+    own_models: list[OwnModel] = [*own]
+    catalog = catalog_with(catalog, [item.model for item in own]) if own else catalog
     state = State()
     asked: set[Clarify] = set()
     clarify: Clarify = ""
     for index, text in enumerate(texts):
-        own = own_model(text)
-        if isinstance(own, OwnModel):
-            own_models.append(own)
-            catalog = catalog_with(catalog, [own.model])
+        given_model = own_model(text)
+        if isinstance(given_model, OwnModel):
+            own_models.append(given_model)
+            catalog = catalog_with(catalog, [given_model.model])
         anew = after_reset(text)
         turn = read_turn(anew or text, catalog)
         special = special_intent(turn.words.plain, turn.seen)
@@ -58,19 +64,19 @@ def read(turns: Sequence[str], catalog: Catalog, given: Sequence[Mapping[str, ob
         state.unusable = ()
         if special not in ("reset", "empty", "greeting"):
             changed = state.apply(turn, index, catalog)
-            if isinstance(own, OwnModel):
-                state.take_own_model(own.model, index)
+            if isinstance(given_model, OwnModel):
+                state.take_own_model(given_model.model, index)
             slots = given_slots(by_hand[index], catalog)
             state.set_by_hand(slots, index, catalog)
             changed = tuple(dict.fromkeys((*changed, *slots)))
         intent, others = _intent(turn, state, special, follow_up)
-        if own or by_hand[index]:
+        if given_model or by_hand[index]:
             intent, others = _with_model(intent, others, state)
-        clarify = "" if own else what_to_ask(intent, state)
+        clarify = "" if given_model else what_to_ask(intent, state)
         clarify = "" if clarify in asked else clarify
         asked.add(clarify)
-    reading = _reading(texts, turn, state, intent, others, clarify, follow_up, changed)
-    unreadable = own if isinstance(own, Unreadable) else None
+    reading = _reading(texts, turn, state, intent, others, clarify, follow_up, changed, catalog)
+    unreadable = given_model if isinstance(given_model, Unreadable) else None
     return reading.model_copy(update={"own_models": tuple(own_models), "unreadable": unreadable})
 
 
@@ -117,8 +123,12 @@ def _reading(
     clarify: Clarify,
     follow_up: bool,
     changed: tuple[str, ...],
+    catalog: Catalog,
 ) -> Reading:
     request, slots = state.request()
+    count = _machines(turn)
+    if count and not request.gpu_count:
+        request = request.model_copy(update={"gpu_count": _cards_of(count, turn, catalog)})
     return Reading.model_validate(
         {
             **{name: slot.value for name, slot in state.beside.items()},
@@ -136,13 +146,28 @@ def _reading(
             "follow_up": follow_up,
             "changed": changed,
             "hours": request.hours,
-            "count": _machines(turn),
+            "count": count,
             "token_price": bool(tags("work")["token_price"].search(turn.words.plain)),
             "search_query": guide_query(turn, intent, state),
             "clarify": clarify,
             "unusable": state.unusable,
         }
     )
+
+
+def _cards_of(machines: int, turn: Turn, catalog: Catalog) -> int | None:
+    """The GPUs of so many machines of a type named, or of a family of one size; None where it is open."""
+    sizes = {
+        row.whole_gpus
+        for mention in turn.mentions
+        if mention.kind in ("instance", "family") and not mention.negated
+        for row in (
+            [catalog.instance(mention.name)]
+            if mention.kind == "instance"
+            else catalog.in_family(mention.name)
+        )
+    }
+    return machines * sizes.pop() or None if len(sizes) == 1 else None
 
 
 def _machines(turn: Turn) -> int | None:

@@ -144,13 +144,18 @@ def _is_type(name: str, row: Instance) -> bool:
     return row.instance_type == name
 
 
+def held_speeds(speeds: Sequence[ThroughputReport]) -> Sequence[ThroughputReport]:
+    """The speeds of a comparison; none where the work does not fit one of its sides."""
+    return speeds if all(item.max_concurrency for item in speeds) else ()
+
+
 def _cards(w: Words, case: Case, sides: list[_Side]) -> tuple[str, list[_Card]]:
     """The unit of what counts, and each side with its gain and price."""
-    speeds = [speed.output_tokens_per_s for speed in case.done.all(ThroughputReport)]
+    speeds = [item.output_tokens_per_s for item in held_speeds(case.done.all(ThroughputReport))]
     trained = [speed.tokens_per_s_per_gpu * speed.gpu_count for speed in case.done.all(TrainingTimeReport)]
     if len(speeds) == len(sides):
         unit, gains = w("tokens/s", "tokens/s"), speeds
-    elif len(trained) == len(sides):
+    elif len(trained) == len(sides) and all(trained):
         unit, gains = w("training tokens/s", "tokens/s（训练）"), trained
     else:
         unit, rate = _rate(w, case)

@@ -60,3 +60,32 @@ def test_the_language_model_sizes_the_machine_and_its_companions_are_added(advis
 def test_tokens_have_a_price_however_it_is_asked(advisor: Advisor) -> None:
     told = lines(advisor, "What is the token cost per million for Llama-3.1-8B on a single A10?")
     assert "per million output tokens" in told[0]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["把 70B 模型从 A100 迁到 H20，速度会变快还是变慢？", "We move a 70B from A100 to H20, faster?"],
+)
+def test_a_move_from_one_card_to_another_compares_the_two(advisor: Advisor, question: str) -> None:
+    told = lines(advisor, question)
+    assert "H20-96GB" in told[0] and told[0].startswith(("**更快的是 H20", "**Faster: H20"))
+
+
+def test_work_that_does_not_fit_has_no_speed_to_compare(advisor: Advisor) -> None:
+    told = "\n".join(lines(advisor, "把 70B 模型从 A100 迁到 H20，速度会变快还是变慢？"))
+    assert "1 并发 tokens/s" not in told and "放不下，要 2 张" in told
+
+
+def test_machines_of_eight_cards_train_with_all_their_cards(advisor: Advisor) -> None:
+    told = "\n".join(lines(advisor, "用 4 台 ebmgn7ex 预训练 7B，1T token 要多久，要多少钱"))
+    assert "32 × A100-80GB" in told and "1,083.333" in told
+
+
+def test_double_precision_is_given_a_card_that_has_it(advisor: Advisor) -> None:
+    told = lines(advisor, "Our GROMACS jobs need double precision, which GPU instance?")
+    chosen = next(line for line in told if line.startswith("**ecs."))
+    assert "V100" in chosen or "A100" in chosen
+
+
+def test_the_name_of_a_card_is_no_number_of_machines(advisor: Advisor) -> None:
+    assert "20 ×" not in "\n".join(lines(advisor, "Which regions have L20 instances?"))
