@@ -12,6 +12,7 @@ from agent.steps import Case, Findings
 from agent.writing.advice import advice_lines
 from agent.writing.body import body_sections
 from agent.writing.claims import claim_line, premise_lines
+from agent.writing.cost_headline import RULES_TOLD
 from agent.writing.expert import expert_section, expert_sources, fitting, lead_section
 from agent.writing.faults import fault_section
 from agent.writing.glossary import assumption_text, field_name, remark_text, slot_text
@@ -21,9 +22,11 @@ from agent.writing.own_model import own_model_line, unreadable_section
 from agent.writing.recommendation import TOLD_FIRST
 from agent.writing.small import left_out_line, small_answer
 from agent.writing.sources import sources_of, sources_section
+from agent.writing.stand_in import stand_in_lines
 from agent.writing.words import Words, bullets, quoted, short_model
 from knowledge.catalog import Catalog
 from tools.contracts.base import Assumption, Remark
+from tools.contracts.cost import CostReport
 from tools.contracts.lookup import NameReport
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import ClaimReport, Fault
@@ -49,7 +52,8 @@ _SIDE = frozenset(
         "other_size",
         "one_card",
         "parallel",
-        "load", "worth",
+        "load",
+        "worth",
     }
 )
 _NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
@@ -138,7 +142,7 @@ def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalo
             lines.append("\n".join(phantom_sections(w, report)))
     for found in findings.all(Recommendation):
         lines += [remark_text(w, remark) for remark in found.corrections]
-    return list(dict.fromkeys([*lines, *_stand_ins(w, reading, catalog)]))
+    return list(dict.fromkeys([*lines, *stand_in_lines(w, reading, catalog)]))
 
 
 def _strangers(w: Words, reading: Reading) -> str:
@@ -165,26 +169,6 @@ def _strangers(w: Words, reading: Reading) -> str:
             line += w(f" Did you mean {near}?", f"是不是指 {near}？")
         lines.append(line)
     return "\n".join(dict.fromkeys(lines))
-
-
-def _stand_ins(w: Words, reading: Reading, catalog: Catalog) -> list[str]:
-    """GPUs that were named but are in no instance on sale, and what was calculated with instead."""
-    used = reading.request.gpu_wanted
-    if reading.intent not in ("size", "memory", "speed", "cost") or not used:
-        return []
-    return [
-        w(
-            f"No Alibaba Cloud instance on sale has the {mention.name}; this is calculated with "
-            f"{w.listed(used)}.",
-            f"阿里云在售实例里没有 {mention.name}，以下按 {w.listed(used)} 计算。",
-        )
-        for mention in reading.mentions
-        if mention.kind == "gpu"
-        and mention.name
-        and not mention.negated
-        and mention.name not in used
-        and not catalog.with_gpu(mention.name, "current")
-    ]
 
 
 def _kept(w: Words, reading: Reading) -> str:
@@ -246,7 +230,9 @@ def _warnings(w: Words, findings: Findings, advice: Sequence[str]) -> str:
     found: dict[str, None] = dict.fromkeys(advice)
     for report in _main_reports(findings):
         for remark in _remarks_of(report):
-            if remark.code not in TOLD_FIRST:
+            if remark.code not in TOLD_FIRST and not (
+                isinstance(report, CostReport) and remark.code in RULES_TOLD
+            ):
                 found.setdefault(remark_text(w, remark))
     lines = list(found)[:_WARNINGS_SHOWN]
     return w("**Mind**\n", "**注意**\n") + bullets(lines) if lines else ""

@@ -313,3 +313,14 @@ def test_what_a_stopped_machine_goes_on_to_cost(advisor: Advisor) -> None:
 def test_a_span_of_years_names_the_cheapest_way(live_advisor: Advisor) -> None:
     text = said(live_advisor, "ecs.gn7i-c8g1.2xlarge 用三年多少钱")
     assert "整个使用期最省：包年（3 年） 100,800 元" in text
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("Is the A10 price the same on the international site and the China site?", "separate price lists"),
+        ("国际站和中国站的 GPU 价格一样吗？A10", "两套独立的价目表"),
+    ],
+)
+def test_the_two_sites_are_not_taken_for_one_price_list(advisor: Advisor, question: str, words: str) -> None:
+    assert words in said(advisor, question).split("|")[0]
