@@ -17,7 +17,8 @@ _CARDS = 3
 _DAY_HOURS = 24.0
 # Units that a price is told for: an image or clip made, a million texts or images read, an hour of audio.
 _PRICED: dict[OtherKind, float] = {
-    "image": 1.0, "video": 1.0, "vision": 1e6, "embedding": 1e6, "reranker": 1e6, "asr": 3600.0, "tts": 3600.0,
+    "image": 1.0, "video": 1.0, "vision": 1e6, "embedding": 1e6, "reranker": 1e6,
+    "asr": 3600.0, "tts": 3600.0,
 }  # fmt: skip
 _STEPS = re.compile(r"(?<![\d.])(\d{1,3})\s*(?:步|(?:denoising |sampling )?steps?\b)", re.IGNORECASE)
 _CLIP = re.compile(
