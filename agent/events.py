@@ -10,8 +10,9 @@ from tools.contracts.base import SourceRef
 from tools.contracts.sizing import Recommendation
 
 NoticeCode = Literal[
-    "model_failed", "model_ungrounded", "model_unfit", "model_timeout", "model_paused", "input_cut"
-]
+    "model_failed", "model_ungrounded", "model_unfit", "model_timeout", "model_paused", "input_cut",
+    "hub_unreachable", "hub_without_model",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,12 @@ from agent.events import (
 from agent.grounding import EmptyAnswer, Unfit, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import Turn, messages_of, slots_set, turns_of, user_texts
+from agent.hub import ModelSource, fetched, ids_in
 from agent.prose import clean_prose
 from agent.reader import READ_INTENTS, ModelReader
 from agent.reading import read
 from agent.reading.language import language_of
-from agent.reading.types import Reading
+from agent.reading.types import OwnModel, Reading
 from agent.secrets import without_secrets
 from agent.steps import is_question
 from agent.subject import on_subject
@@ -83,14 +84,14 @@ class Advisor:
         catalog: Catalog,
         searcher: GuideSearch | None = None,
         model: BaseChatModel | None = None,
-        default_region: str = "cn-hangzhou",
         deadline_s: float = 30.0,
         mode: Mode = "agent",
+        hub: ModelSource | None = None,
     ) -> None:
+        self._hub = hub
         self._catalog = catalog
         self._searcher = searcher
         self._deadline_s = deadline_s
-        self._default_region = default_region
         self._model = model
         self._agents = self._agents_over(catalog)
         self._reader = ModelReader(model, catalog) if model is not None else None
@@ -102,7 +103,7 @@ class Advisor:
 
     def _agents_over(self, catalog: Catalog) -> _Agents:
         """The agents over some facts: the installed ones, or those with a model of the user's own."""
-        tools = build_tools(catalog, self._default_region)
+        tools = build_tools(catalog)
         if self._searcher is not None:
             tools.append(guide_tool(self._searcher))
         builtin = BuiltinChatModel(catalog=catalog, has_guides=self._searcher is not None)
@@ -115,6 +116,13 @@ class Advisor:
         if not reading.own_models:
             return self._agents
         return self._agents_over(catalog_with(self._catalog, [own.model for own in reading.own_models]))
+
+    async def _from_hub(self, texts: Sequence[str]) -> tuple[list[OwnModel], NoticeCode | None]:
+        """Models named by an id that the catalog lacks, where a hub is set; its silence is a notice."""
+        ids = ids_in(texts, self._catalog) if self._hub is not None else []
+        if self._hub is None or not ids:
+            return [], None
+        return await asyncio.to_thread(fetched, ids, self._hub)
 
     def warm(self) -> None:
         """Loads what the first question would wait for: dictionary and embedder of the guide search."""
@@ -151,7 +159,10 @@ class Advisor:
         turns: list[Turn] = []
         try:
             turns = turns_of(messages)
-            run.reading = read(user_texts(turns), self._catalog, slots_set(turns))
+            own, hub_code = await self._from_hub(user_texts(turns))
+            run.reading = read(user_texts(turns), self._catalog, slots_set(turns), own)
+            if hub_code:
+                yield run.notice(hub_code)
             if turns and turns[-1].cut:
                 yield run.notice("input_cut")
             talk = messages_of(turns)
@@ -389,15 +400,15 @@ def pieces(text: str) -> list[str]:
 def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     """The advisor of the settings: shipped facts, the search index if any, the model if one is named."""
     catalog = catalog or installed_catalog(
-        settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date
+        settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date, settings.default_region
     )
     advisor = Advisor(
         catalog,
         _searcher(settings, catalog),
         _model(settings),
-        settings.default_region,
         settings.answer_deadline_s,
         "agent" if settings.model_mode == "auto" else settings.model_mode,
+        _hub(settings),
     )
     if settings.has_model and settings.model_mode == "auto":
         threading.Thread(target=_use_as_probed, args=(advisor, settings), daemon=True).start()
@@ -417,6 +428,15 @@ def _use_as_probed(advisor: Advisor, settings: Settings) -> None:
     log.info("model service: %s", "; ".join(probe_lines(found)))
     if found.can("chat"):
         advisor.use(found.mode)
+
+
+def _hub(settings: Settings) -> ModelSource | None:
+    """The model hubs of the settings; None, as by default, where nothing is asked outside."""
+    if not settings.model_hubs:
+        return None
+    from knowledge.hub import ModelHub, hubs_named  # its HTTP client is loaded where it is used
+
+    return ModelHub(hubs_named(settings.model_hubs))
 
 
 def _model(settings: Settings) -> BaseChatModel | None:

@@ -1,8 +1,9 @@
-"""Adding a model from its files: config.json, a safetensors index, or a GGUF."""
+"""Adding a model from its files (config.json, a safetensors index, a GGUF) or by its id from a model hub."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ import typer
 from knowledge.errors import InputError
 from knowledge.live.overlay import DEFAULT_FOLDER
 from knowledge.model_files import safetensors_index
-from knowledge.model_import import ImportedModel, model_from_config, model_from_gguf
+from knowledge.model_import import MODEL_ID, ImportedModel, model_from_config, model_from_gguf
 from knowledge.own_models import MODELS_FOLDER, keep_model
 
 _HEAD_BYTES = 64 * 2**20  # of a GGUF: its header and tensor list lie at the front
@@ -37,14 +38,36 @@ def read_model_file(path: Path, name: str = "") -> ImportedModel:
         raise InputError("file", path.name, f"a file that can be read ({error.strerror})") from None
 
 
+def _is_id(file: Path) -> bool:
+    """Whether this is an owner/name and no file: what is on the disk counts first."""
+    a_file = file.exists() or file.suffix in (".json", ".gguf")
+    return not a_file and MODEL_ID.fullmatch(file.as_posix()) is not None
+
+
+def _by_id(model_id: str, hubs: list[str] | None, timeout_s: float) -> ImportedModel:
+    from knowledge.hub import ModelHub, hubs_named  # its HTTP client is loaded where it is used
+
+    return ModelHub(hubs_named(hubs or ["huggingface", "modelscope"]), timeout_s).model(model_id)
+
+
 def add_model(
-    file: Annotated[Path, typer.Argument(help="config.json, model.safetensors.index.json or a .gguf file.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="config.json, model.safetensors.index.json, a .gguf file, or an id: owner/name."),
+    ],
     name: Annotated[str, typer.Option(help="What to call it; default: its folder or file name.")] = "",
     overlay: Annotated[Path, typer.Option("--overlay", help="Folder that keeps it.")] = DEFAULT_FOLDER,
+    hub: Annotated[
+        list[str] | None,
+        typer.Option(help="huggingface, modelscope or a mirror's address; may be repeated. [both]"),
+    ] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds that a hub may take.")] = 10.0,
     as_json: Annotated[bool, typer.Option("--json")] = False,
 ) -> None:
-    """Add a model from its files, so that every calculator and answer knows it by its name."""
-    found = read_model_file(file, name)
+    """Add a model from its files or by its id, so that every calculator and answer knows it by its name."""
+    found = _by_id(str(file), hub, timeout) if _is_id(file) else read_model_file(file, name)
+    if name and _is_id(file):
+        found = replace(found, model=found.model.model_copy(update={"model_id": name, "display_name": name}))
     keep_model(overlay / MODELS_FOLDER, found.model)
     if as_json:
         typer.echo(json.dumps({"model": found.model.model_dump(mode="json"), "unknown": list(found.unknown)}))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from knowledge.model_files import gguf_header
 from knowledge.rows import Model
 
 MAX_BYTES = 2**20
+MODEL_ID = re.compile(r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}")  # as model hubs write it
 
 _PLAIN_FFN = frozenset(
     "gpt2 gpt_neo gpt_neox gptj opt bloom falcon mpt phi starcoder2 gpt_bigcode bert roberta".split()

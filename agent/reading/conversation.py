@@ -38,9 +38,9 @@ def read(
     """The conversation as read after its last user turn, the question.
 
     `given` holds for each turn the slots that the user set by hand beside it; they count more than its words
-    and hold until a later turn says otherwise. `own` are models known beside the catalog. No text raises anything; a slot that cannot be used raises
-    `InputError`. The same turns always give the same reading. The last 40 turns are read, of each the first
-    4,000 characters of prose and 200,000 of pasted material.
+    and hold until a later turn says otherwise. `own` are models known beside the catalog. No text raises
+    anything; a slot that cannot be used raises `InputError`. The same turns always give the same reading. The
+    last 40 turns are read, of each the first 4,000 characters of prose and 200,000 of pasted material.
     """
     texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
     by_hand = [*given, *({} for _ in turns[len(given) :])][-_MAX_TURNS:] or [{}]

@@ -19,6 +19,14 @@ _NOTICES = {
         "The language model's text was no answer from the calculations; this is the built-in answer.",
         "语言模型的回答不是根据计算结果得出的，已改用内置回答。",
     ),
+    "hub_unreachable": (
+        "The model hub could not be reached, or keeps this model closed: give its config.json instead.",
+        "无法访问模型仓库，或该模型未公开：请改为提供它的 config.json。",
+    ),
+    "hub_without_model": (
+        "The model hub has no usable config.json under this id: check the id, or give the file.",
+        "模型仓库里没有这个 id 的可用 config.json：请检查 id，或直接提供文件。",
+    ),
     "input_cut": (
         "Your message is very long: its beginning and its end were read.",
         "你的消息很长，只读取了开头和结尾。",

@@ -24,10 +24,15 @@ def own_model_line(w: Words, reading: Reading) -> str:
         else ""
     )
     cache = w.num((model.kv_bytes_per_token_bf16 or 0) / 1024)
+    source = (
+        w("Read from its config.json on the hub", "来自模型仓库的 config.json")
+        if model.source.startswith("config.json of")
+        else w("Read from your file", "读取你的文件")
+    )
     told = w(
-        f"Read from your file: {name}, {w.num(model.params_total_b or 0)}B parameters, {model.num_layers} "
+        f"{source}: {name}, {w.num(model.params_total_b or 0)}B parameters, {model.num_layers} "
         f"layers{experts}, {cache} KiB of KV cache per token in 16 bit.",
-        f"读取你的文件：{name}，{w.num(model.params_total_b or 0)}B 参数，{model.num_layers} 层{experts}，"
+        f"{source}：{name}，{w.num(model.params_total_b or 0)}B 参数，{model.num_layers} 层{experts}，"
         f"16 位 KV 缓存每 token {cache} KiB。",
     )
     if own.weight_bytes:

@@ -195,7 +195,7 @@ def test_a_config_by_upload_is_named_and_sized(open_page: Open, tmp_path: Path) 
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config), encoding="utf-8")
     page.locator("#ask input[type=file]").first.set_input_files(path)
-    expect(page.locator("#ask")).to_contain_text("config.json", timeout=30_000)
+    expect(page.get_by_role("listitem", name="File thumbnail")).to_be_visible(timeout=30_000)
     box = page.get_by_role("textbox").first
     box.fill("what GPU does this need?")
     box.press("Enter")
