@@ -119,7 +119,10 @@ def fuzz(share: float) -> Outcome:
     with service() as (base, _):
         found = run_fuzz(base, max(50, int(REQUESTS * share)))
     faults = "".join(f"; {fault[:200]}" for fault in found.faults[:3])
-    told = f"{found.tried} requests, {dict(sorted(found.statuses.items()))}, slowest {found.slowest_s:.2f} s"
+    told = (
+        f"{found.tried} requests, {dict(sorted(found.statuses.items()))}, slowest {found.slowest_s:.2f} s, "
+    )
+    told += f"{len(found.late)} over 5 s and asked again alone"
     return Outcome(not found.faults, f"{told}, {len(found.faults)} faults{faults}")
 
 
