@@ -14,6 +14,7 @@ from knowledge.errors import InputError, NotKnown
 from knowledge.live.overlay import DEFAULT_FOLDER
 from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
 from knowledge.rows import (
+    HOME_REGION,
     Availability,
     BillingRule,
     Family,
@@ -278,6 +279,10 @@ class Catalog(Tables):
             raise InputError("region", name, "an Alibaba Cloud region", near(name, self._region_names))
         return self.regions_by_id[found]
 
+    def region_asked(self, name: str = "") -> Region:
+        """The region of a name; without one that of this installation's questions."""
+        return self.region(name or self.default_region)
+
     @cached_property
     def _prices_by_type(self) -> dict[str, list[Price]]:
         table: dict[str, list[Price]] = {}
@@ -349,10 +354,14 @@ def shipped_catalog() -> Catalog:
 
 @cache
 def installed_catalog(
-    overlay: Path = DEFAULT_FOLDER, cny_per_usd: Decimal | None = None, rate_of: str = ""
+    overlay: Path = DEFAULT_FOLDER,
+    cny_per_usd: Decimal | None = None,
+    rate_of: str = "",
+    default_region: str = HOME_REGION,
 ) -> Catalog:
     """The shipped facts with what this installation added: live prices, stock, the user's own models, an
-    exchange rate of the date `rate_of`; and a clock, so that prices age with every day."""
+    exchange rate of the date `rate_of`, the region of questions that name none; and a clock, so that prices
+    age with every day. Raises `InputError` for a region that there is not."""
     rate = None
     if cny_per_usd is not None:
         rate = BillingRule(
@@ -363,4 +372,11 @@ def installed_catalog(
             source="the settings of this installation",
             as_of=rate_of,
         )
-    return Catalog(overlay=overlay, clock=lambda: datetime.now(UTC), cny_per_usd=rate)
+    catalog = Catalog(
+        overlay=overlay,
+        clock=lambda: datetime.now(UTC),
+        cny_per_usd=rate,
+        default_region=default_region,
+    )
+    catalog.region_asked()
+    return catalog

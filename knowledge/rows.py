@@ -126,6 +126,9 @@ class Price(Row):
         )
 
 
+HOME_REGION = "cn-hangzhou"  # where nothing else is said or set: most types, the provider's home
+
+
 class Region(Row):
     """An Alibaba Cloud region with the names people use for it."""
 

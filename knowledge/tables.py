@@ -11,6 +11,7 @@ from knowledge.live.overlay import Overlay
 from knowledge.load import DATA_DIR, load_rows
 from knowledge.own_models import MODELS_FOLDER, own_models
 from knowledge.rows import (
+    HOME_REGION,
     Advice,
     Availability,
     BillingRule,
@@ -36,7 +37,8 @@ class Tables:
 
     `clock` tells the moment of asking, by which the age of prices and stock is counted. Without one the
     tables stand still: no stock is current, and prices age to the newest of them. `cny_per_usd` is the
-    exchange rate of this installation in place of the shipped planning value.
+    exchange rate of this installation in place of the shipped planning value, `default_region` the region of
+    questions that name none.
     """
 
     def __init__(
@@ -45,7 +47,9 @@ class Tables:
         overlay: Path | None = None,
         clock: Callable[[], datetime] | None = None,
         cny_per_usd: BillingRule | None = None,
+        default_region: str = HOME_REGION,
     ) -> None:
+        self.default_region = default_region
         self._folder = folder
         self._own_models = overlay / MODELS_FOLDER if overlay else None
         self._clock = clock

@@ -52,7 +52,9 @@ def build_api(advisor: Asks, settings: Settings, searcher: GuideSearch | None = 
     """The application without the page. Raises `StoreDown` when the database cannot be opened."""
     store = open_store(settings.store_url)
     signer = open_signer(store, settings.secret_key.get_secret_value())
-    catalog = installed_catalog(settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date)
+    catalog = installed_catalog(
+        settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date, settings.default_region
+    )
     metrics = Metrics()
     places = settings.max_answers or (_PLACES_WITH_MODEL if settings.has_model else _PLACES_BUILTIN)
     gate = Gate(places, metrics)

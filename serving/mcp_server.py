@@ -102,7 +102,9 @@ def run_on_stdio(settings: Settings) -> None:
     from serving.logs import set_up_logs
 
     set_up_logs(settings.log_format)
-    catalog = installed_catalog(settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date)
+    catalog = installed_catalog(
+        settings.overlay_dir, settings.cny_per_usd, settings.cny_per_usd_date, settings.default_region
+    )
     build_mcp(catalog, settings_searcher(settings, catalog), Gate(2, Metrics())).run(transport="stdio")
 
 

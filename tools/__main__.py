@@ -12,8 +12,10 @@ from typing import Annotated, Any
 
 import typer
 
-from knowledge.catalog import installed_catalog
+from knowledge.catalog import Catalog, installed_catalog
 from knowledge.errors import AdvisorError, InputError
+from knowledge.live.overlay import DEFAULT_FOLDER
+from knowledge.rows import HOME_REGION
 from tools.doors import DOORS, Door
 from tools.show import show
 
@@ -21,15 +23,15 @@ app = typer.Typer(add_completion=False, no_args_is_help=True, help=__doc__, pret
 LONGEST_LINE = 2_000_000  # characters of one batch line
 
 
-def answer(door: Door, values: Mapping[str, object]) -> dict[str, object]:
+def answer(door: Door, values: Mapping[str, object], catalog: Catalog) -> dict[str, object]:
     """The report as JSON values, or an `error` object; never raises for an input."""
     try:
-        return door.run(values, installed_catalog()).model_dump(mode="json")
+        return door.run(values, catalog).model_dump(mode="json")
     except AdvisorError as error:
         return {"error": error.payload()}
 
 
-def batch(door: Door, lines: Iterable[str]) -> Iterator[str]:
+def batch(door: Door, lines: Iterable[str], catalog: Catalog) -> Iterator[str]:
     """One JSON line for each line; a bad line gives an `error` object and does not stop the rest."""
     for line in lines:
         if not line.strip():
@@ -38,7 +40,7 @@ def batch(door: Door, lines: Iterable[str]) -> Iterator[str]:
         try:
             values = _parse_line(line)
             identity = values.pop("id", None)
-            reply = answer(door, values)
+            reply = answer(door, values, catalog)
         except InputError as error:
             reply = {"error": error.payload()}
         except Exception as error:  # noqa: BLE001 - a bug in one line must not lose the others
@@ -101,16 +103,18 @@ def _add_command(door: Door) -> None:
 
     def command(**options: Any) -> None:
         many, as_json = options.pop("batch"), options.pop("as_json")
-        if many:
-            for line in batch(door, sys.stdin):
-                print(line, flush=True)
-            return
+        overlay, home = options.pop("overlay"), options.pop("default_region")
         words = options.pop("words", None)
         try:
+            catalog = installed_catalog(overlay, default_region=home)
+            if many:
+                for line in batch(door, sys.stdin, catalog):
+                    print(line, flush=True)
+                return
             values = _option_values(options)
             if words:
                 values |= _argument_values(door, words)
-            report = door.run(values, installed_catalog())
+            report = door.run(values, catalog)
         except AdvisorError as error:
             print(json.dumps({"error": error.payload()}, ensure_ascii=False) if as_json else str(error))
             raise typer.Exit(2) from None
@@ -125,12 +129,18 @@ def _add_command(door: Door) -> None:
             name: Annotated[str | None, typer.Option(f"--{name.replace('_', '-')}", show_default=False)]
             for name in door.request_type().model_fields
         },
+        "overlay": Annotated[Path, typer.Option("--overlay", help="Folder that holds the live data.")],
+        "default_region": Annotated[
+            str, typer.Option("--default-region", help="The region where none is named.")
+        ],
         "batch": Annotated[bool, typer.Option("--batch", help="JSON lines from stdin, one JSON line each.")],
         "as_json": Annotated[bool, typer.Option("--json", help="The report as one JSON line.")],
     }
     if door.name not in ("instance", "gpu", "model", "compare-log"):
         del annotations["words"]
-    defaults = {"batch": False, "as_json": False}
+    defaults = {
+        "overlay": DEFAULT_FOLDER, "default_region": HOME_REGION, "batch": False, "as_json": False
+    }  # fmt: skip
     command.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter(name, flag, default=defaults.get(name), annotation=kind)

@@ -115,7 +115,7 @@ def look_up_instance(request: NameRequest, catalog: Catalog) -> InstanceReport:
 def look_up_gpu(request: NameRequest, catalog: Catalog) -> GpuReport:
     from tools.lookup import describe_gpu
 
-    return describe_gpu(request.name, catalog)
+    return describe_gpu(request.name, catalog, request.region)
 
 
 def look_up_model(request: NameRequest, catalog: Catalog) -> ModelReport:

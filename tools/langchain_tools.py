@@ -96,7 +96,7 @@ class ClaimReport(Report):
     claims: tuple[Claim, ...]
 
 
-def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[BaseTool]:
+def build_tools(catalog: Catalog) -> list[BaseTool]:
     """All calculator and look-up tools over one catalog. They are pure and may run in parallel threads."""
 
     def tool(name: str, request: type[Request], calculate: Calculate, prompt: str) -> BaseTool:
@@ -106,14 +106,14 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
         tool(
             "recommend_instance",
             SizingRequest,
-            lambda request: recommend(request, catalog, default_region),
+            lambda request: recommend(request, catalog),
             "Instances for a workload with memory, speed and price. First call for sizing or budget "
             "questions; pass only what the user said.",
         ),
         tool(
             "what_if",
             SizingRequest,
-            lambda request: sensitivity(request, catalog, default_region),
+            lambda request: sensitivity(request, catalog),
             "How the recommendation changes when context, load or budget doubles, and the next cheaper "
             "option.",
         ),
@@ -156,19 +156,19 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
         tool(
             "estimate_cost",
             CostRequest,
-            lambda request: estimate_cost(request, catalog, default_region),
+            lambda request: estimate_cost(request, catalog),
             "Price of an instance type by purchase option and region.",
         ),
         tool(
             "look_up",
             LookUpRequest,
-            lambda request: _look_up(request, catalog, default_region),
+            lambda request: _look_up(request, catalog),
             "Facts of one instance type, family, GPU, model or precision.",
         ),
         tool(
             "compare",
             NamesRequest,
-            lambda request: compare(request.names, catalog, request.kind, request.region or default_region),
+            lambda request: compare(request.names, catalog, request.kind, request.region),
             "GPUs, instance types or families side by side.",
         ),
         tool(
@@ -180,7 +180,7 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
         tool(
             "find_instances",
             FindRequest,
-            lambda request: find_instances(request, catalog, default_region),
+            lambda request: find_instances(request, catalog),
             "Instance types by properties, not by workload.",
         ),
         tool(
@@ -199,7 +199,7 @@ def build_tools(catalog: Catalog, default_region: str = "cn-hangzhou") -> list[B
         tool(
             "launch_commands",
             LaunchRequest,
-            lambda request: _launch(request, catalog, default_region),
+            lambda request: _launch(request, catalog),
             "Terraform, CLI and start files for a workload on an instance type.",
         ),
     ]
@@ -222,8 +222,8 @@ def _tool(name: str, request_type: type[Request], calculate: Calculate, prompt: 
     )
 
 
-def _look_up(request: LookUpRequest, catalog: Catalog, default_region: str) -> Report:
-    region = request.region or default_region
+def _look_up(request: LookUpRequest, catalog: Catalog) -> Report:
+    region = request.region
     describers: dict[Kind, Callable[[], Report]] = {
         "instance": lambda: describe_instance(request.name, catalog, region),
         "family": lambda: describe_family(request.name, catalog, region),
@@ -244,13 +244,13 @@ def _look_up(request: LookUpRequest, catalog: Catalog, default_region: str) -> R
     )
 
 
-def _launch(request: LaunchRequest, catalog: Catalog, default_region: str) -> Report:
+def _launch(request: LaunchRequest, catalog: Catalog) -> Report:
     """The kit of the chosen type's best plan for the workload; without a budget, which was held before."""
     values = request.model_dump(exclude={"instance_type", "budget"}, exclude_unset=True)
     if request.instance_type:
         values["instance_wanted"] = (request.instance_type,)
     wanted = SizingRequest(**values)
-    found = recommend(wanted, catalog, default_region)
+    found = recommend(wanted, catalog)
     if not found.options:
         raise NotKnown("instance_type", request.instance_type, "this type does not carry the workload")
     return launch_kit(found.options[0], wanted, catalog)

@@ -11,6 +11,7 @@ import typer
 
 from knowledge.catalog import Catalog
 from knowledge.live.overlay import DEFAULT_FOLDER, read_overlay
+from knowledge.rows import HOME_REGION
 
 INTERRUPTED = 130  # the exit code of a command that was stopped with Ctrl-C
 
@@ -54,7 +55,7 @@ def sync(
     from knowledge.live.sync import sync as refresh
 
     catalog = Catalog()
-    wish = wish_of(catalog, region or ["cn-hangzhou"], family or (), only or (), purchase or ())
+    wish = wish_of(catalog, region or [HOME_REGION], family or (), only or (), purchase or ())
     service = Service(endpoint_of(endpoint) if endpoint else OFFICIAL)
     service.check_credentials()
     try:

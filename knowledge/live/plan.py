@@ -12,6 +12,7 @@ from knowledge.errors import InputError
 from knowledge.live.ecs import PLAN_YEARS, SAVINGS_PLANS, TERMS, TYPES_PER_ADVICE, UPFRONT
 from knowledge.live.overlay import Snapshot
 from knowledge.names import near
+from knowledge.rows import HOME_REGION
 
 USUAL_PARTS = ("types", "prices", "spot", "stock")
 PARTS = (*USUAL_PARTS, "plans")  # plans: another interface, with a permission of its own
@@ -27,7 +28,6 @@ GOOD_FOR = {
     "DescribeAvailableResource": timedelta(minutes=5),
     "QuerySavingsPlansDiscount": timedelta(days=1),
 }
-_HOME = "cn-hangzhou"  # knows the regions and types of all
 _LIKE_AN_ID = re.compile(r"[a-z]{2}-[a-z]+(-[a-z0-9]+)*")
 _WORLDWIDE = ("DescribeRegions", "DescribeInstanceTypes")
 
@@ -100,7 +100,7 @@ def _chosen(
 
 def first_steps(wish: Wish, catalog: Catalog) -> list[Step]:
     """What the rest is planned from: open regions and the list of types, asked of a host that exists."""
-    home = next((region for region in wish.regions if region in catalog.regions_by_id), _HOME)
+    home = next((region for region in wish.regions if region in catalog.regions_by_id), HOME_REGION)
     steps = [Step("DescribeRegions", home)]
     return [*steps, Step("DescribeInstanceTypes", home)] if "types" in wish.parts else steps
 

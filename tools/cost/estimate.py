@@ -42,13 +42,13 @@ class _Ask:
     assumptions: tuple[Assumption, ...]
 
 
-def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = "cn-hangzhou") -> CostReport:
+def estimate_cost(request: CostRequest, catalog: Catalog) -> CostReport:
     """The cost of `count` machines of one type, as `Decimal` in `currency`; None where no price is known.
 
     An hourly price counts 730 hours a month or those of `schedule`; a subscription is paid for whole months.
     Raises `InputError` for unknown names, words or a schedule that cannot be read.
     """
-    ask = _resolve(request, catalog, default_region)
+    ask = _resolve(request, catalog)
     prices = published(catalog, ask.instance.instance_type, ask.region, ask.currency)
     derived = _derived(ask, catalog, prices)
     price = prices.get(ask.purchase)
@@ -120,9 +120,9 @@ def estimate_cost(request: CostRequest, catalog: Catalog, default_region: str = 
     )
 
 
-def _resolve(request: CostRequest, catalog: Catalog, default_region: str) -> _Ask:
+def _resolve(request: CostRequest, catalog: Catalog) -> _Ask:
     assumptions = []
-    region = catalog.region(request.region or default_region).region_id
+    region = catalog.region_asked(request.region).region_id
     if not request.region:
         assumptions.append(Assumption(field="region", value=region, reason="default_region"))
     purchase = purchase_of(request.purchase) if request.purchase else PAYG

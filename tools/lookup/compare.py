@@ -132,10 +132,11 @@ def _families(
 
 def _per_gpu(catalog: Catalog, family: str, region: str) -> Scalar:
     """The lowest list price of one GPU, by which single cards and machines of eight are compared."""
+    place = catalog.region_asked(region).region_id
     prices = [
         price.price / row.whole_gpus
         for row in catalog.in_family(family)
-        if row.whole_gpus and (price := catalog.price(row.instance_type, region)) is not None
+        if row.whole_gpus and (price := catalog.price(row.instance_type, place)) is not None
     ]
     return _money(min(prices, default=None))
 

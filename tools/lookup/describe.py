@@ -61,12 +61,12 @@ def describe_instance(name: str, catalog: Catalog, region: str = "") -> Instance
     )
 
 
-def describe_family(name: str, catalog: Catalog, region: str = "cn-hangzhou") -> FamilyReport:
+def describe_family(name: str, catalog: Catalog, region: str = "") -> FamilyReport:
     """A family by name; `InputError` with near families for an unknown one."""
     rows = catalog.in_family(name)
     family = rows[0].family
     facts = catalog.facts_of_family(family)
-    region_id = catalog.region(region or "cn-hangzhou").region_id
+    region_id = catalog.region_asked(region).region_id
     regions = sorted({found for row in rows for found in catalog.regions_of(row)})
     remarks = [remark for row in rows for remark in _status_remarks(row)]
     return FamilyReport(
@@ -83,7 +83,7 @@ def describe_family(name: str, catalog: Catalog, region: str = "cn-hangzhou") ->
     )
 
 
-def describe_gpu(name: str, catalog: Catalog, region: str = "cn-hangzhou") -> GpuReport:
+def describe_gpu(name: str, catalog: Catalog, region: str = "") -> GpuReport:
     """A GPU by any of its names; `InputError` for an unknown one, `NotKnown` for a name of no certain card.
 
     A card that is not sold comes with the sold cards nearest in memory and bandwidth.
@@ -94,7 +94,7 @@ def describe_gpu(name: str, catalog: Catalog, region: str = "cn-hangzhou") -> Gp
         catalog.with_gpu(gpu.gpu_model), key=lambda row: (_STATUS_ORDER[row.status], row.gpu_count)
     )
     sold = any(row.status == "current" for row in types)
-    region_id = catalog.region(region or "cn-hangzhou").region_id
+    region_id = catalog.region_asked(region).region_id
     whole = [row for row in types if row.status == "current" and row.whole_gpus >= 1]
     near = () if sold else stand_ins(gpu, catalog)
     return GpuReport(

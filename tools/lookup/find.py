@@ -14,12 +14,12 @@ from tools.lookup.describe import sources_of
 _CONFIDENTIAL = ("-tee", "-tdx")  # editions for confidential computing, listed after the plain ones
 
 
-def find_instances(request: FindRequest, catalog: Catalog, default_region: str = "cn-hangzhou") -> FindReport:
+def find_instances(request: FindRequest, catalog: Catalog) -> FindReport:
     """All types that hold every limit; priced ones first where the order is the price.
 
     A price limit leaves out types without a list price in the region. Raises `InputError` for unknown names.
     """
-    region = catalog.region(request.region or default_region).region_id
+    region = catalog.region_asked(request.region).region_id
     gpu = catalog.gpu(request.gpu).gpu_model if request.gpu else ""
     rows = [row for row in catalog.instances if _holds(row, request, gpu)]
     priced = [(row, catalog.price(row.instance_type, region)) for row in rows]

@@ -103,12 +103,12 @@ class Limits:
 
 
 def resolve_limits(
-    request: SizingRequest, catalog: Catalog, default_region: str, model_work: bool, notes: Notes
+    request: SizingRequest, catalog: Catalog, model_work: bool, notes: Notes
 ) -> tuple[Limits, Tariff]:
     """Limits and tariff of a request. Raises `InputError` for unknown names."""
     regions = tuple(dict.fromkeys(catalog.region(name).region_id for name in request.regions))
     if not regions:
-        regions = (catalog.region(default_region).region_id,)
+        regions = (catalog.region_asked().region_id,)
         notes.assume("regions", regions[0], "default_region")
     types, families = _named(request.instance_wanted, catalog, notes)
     purchase = purchase_of(request.purchase) if request.purchase else PAYG

@@ -23,19 +23,17 @@ from tools.recommend.tasks import HARDWARE_TASKS, names_model, task_of
 _Pick = tuple[Candidate, list[Objective]]
 
 
-def recommend(
-    request: SizingRequest, catalog: Catalog, default_region: str = "cn-hangzhou"
-) -> Recommendation:
+def recommend(request: SizingRequest, catalog: Catalog) -> Recommendation:
     """The machines for a workload, the asked objective's best first.
 
     Exhaustive over current types, machine counts, precisions and parallel plans; prices are list prices of
-    the asked regions (or of `default_region`, which is then said). Options are Pareto-clean in price, speed
-    and precision. Types without a list price follow the priced ones. When no option holds the limits,
-    `fallback` shows what the budget buys and what the wish costs. Raises `InputError` for names and values
-    that cannot be used and `NotKnown` for missing facts.
+    the asked regions (or of the catalog's default region, which is then said). Options are Pareto-clean in
+    price, speed and precision. Types without a list price follow the priced ones. When no option holds the
+    limits, `fallback` shows what the budget buys and what the wish costs. Raises `InputError` for names and
+    values that cannot be used and `NotKnown` for missing facts.
     """
     notes = Notes()
-    limits, tariff = resolve_limits(request, catalog, default_region, names_model(request), notes)
+    limits, tariff = resolve_limits(request, catalog, names_model(request), notes)
     request = correct_premises(request, catalog, limits, notes)
     task = task_of(request, catalog, tariff, notes)
     kinds, refused = machines(catalog, limits, tariff)

@@ -30,7 +30,6 @@ _JUST_BELOW = Decimal("0.995")  # of the first option's price: less than any rou
 def sensitivity(
     request: SizingRequest,
     catalog: Catalog,
-    default_region: str = "cn-hangzhou",
     base: Recommendation | None = None,
 ) -> Sensitivity:
     """The recommendation again with one thing changed at a time: a recommendation for each case.
@@ -38,11 +37,11 @@ def sensitivity(
     `base` is the recommendation of the request where the caller has it already. Cases that make no sense
     for the task are left out. Raises as `recommend` does.
     """
-    base = base or recommend(request, catalog, default_region)
+    base = base or recommend(request, catalog)
     first = next(iter(base.options), None)
     cases = []
     for change, value, changed in _changes(request, base, first):
-        found = recommend(changed, catalog, default_region)
+        found = recommend(changed, catalog)
         option = next(iter(found.options), None)
         if option is None:
             cheap_enough = (o for o in found.fallback if change != "next_cheaper" or _within(o, changed))

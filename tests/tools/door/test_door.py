@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from knowledge.catalog import Catalog
+from knowledge.catalog import Catalog, shipped_catalog
 from tools.__main__ import batch
 from tools.doors import DOORS
 
+CATALOG = shipped_catalog()
 ROOT = Path(__file__).parents[3]
 BY_NAME = {door.name: door for door in DOORS}
 EXAMPLE = {
@@ -66,7 +67,7 @@ def test_a_batch_survives_every_kind_of_bad_line_and_keeps_the_order() -> None:
         "[" * 100_000,
         json.dumps({"id": 6, **EXAMPLE}),
     ]
-    answers = [json.loads(line) for line in batch(BY_NAME["memory"], lines)]
+    answers = [json.loads(line) for line in batch(BY_NAME["memory"], lines, CATALOG)]
     assert len(answers) == len(lines)
     assert answers[0]["id"] == 1
     assert "error" not in answers[0]
@@ -88,7 +89,7 @@ def test_every_door_opens(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
 def test_an_empty_request_is_answered_or_named_never_a_bug(name: str, catalog: Catalog) -> None:
-    (answer,) = [json.loads(line) for line in batch(BY_NAME[name], ["{}"])]
+    (answer,) = [json.loads(line) for line in batch(BY_NAME[name], ["{}"], CATALOG)]
     if "error" in answer:
         assert answer["error"]["field"] != "line", answer
 
@@ -108,7 +109,9 @@ def test_an_empty_request_is_answered_or_named_never_a_bug(name: str, catalog: C
     )
 )
 def test_no_request_is_a_bug(values: dict[str, object]) -> None:
-    (answer,) = [json.loads(line) for line in batch(BY_NAME["memory"], [json.dumps({**EXAMPLE, **values})])]
+    (answer,) = [
+        json.loads(line) for line in batch(BY_NAME["memory"], [json.dumps({**EXAMPLE, **values})], CATALOG)
+    ]
     assert "error" not in answer or answer["error"]["field"] != "line", (values, answer)
 
 
