@@ -72,6 +72,8 @@ class MemoryReport(Report):
     total_gib_per_gpu_high: float  # low to high covers 90 % of measurements of the kind
     # What nvidia-smi shows: the CUDA context, the whole pool of a server, what a library's allocator keeps.
     device_gib_per_gpu: float | None = None
+    device_gib_per_gpu_low: float | None = None
+    device_gib_per_gpu_high: float | None = None
 
     usable_gib_per_gpu: float | None = None
     usable_measured: bool = False

@@ -16,6 +16,7 @@ from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, weight_bytes
 
 LIBRARY_LOW, LIBRARY_HIGH = 0.9, 1.05
+DEVICE_LOW, DEVICE_HIGH = 0.95, 1.15
 
 
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
@@ -31,6 +32,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     layout = kv_layout(resolved.model, resolved.kv)
     _remark(plan, resolved, notes)
     low, high = _range(plan, resolved.engine)
+    device_low, device_high = _device_range(plan, resolved)
     card = resolved.card
     weights_gib = weight_bytes(resolved.model, resolved.weights) / GIB
     usable = plan.usable * resolved.gpu_count if plan.usable is not None else None
@@ -56,6 +58,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
         total_gib_per_gpu_low=low,
         total_gib_per_gpu_high=high,
         device_gib_per_gpu=plan.device,
+        device_gib_per_gpu_low=device_low,
+        device_gib_per_gpu_high=device_high,
         usable_gib_per_gpu=plan.usable,
         nominal_gib_per_gpu=card.nominal if card else None,
         nominal_gib=card.nominal * resolved.gpu_count if card else None,
@@ -99,6 +103,18 @@ def _range(plan: MemoryPlan, engine: Engine) -> tuple[float, float]:
         spread = 0.03 * (plan.weights + plan.kv) + 0.33 * (plan.activation + plan.overhead)
         return max(0.0, plan.total - spread), plan.total + spread
     return LIBRARY_LOW * plan.total, LIBRARY_HIGH * plan.total + plan.passing_peak + CUDA_CONTEXT_GIB
+
+
+def _device_range(plan: MemoryPlan, resolved: Resolved) -> tuple[float, float]:
+    """The range of what nvidia-smi shows, which holds 90 % of the published tables. A server's share is
+    certain to 5 %. A library shows little more than it allocated, or cached blocks beside the copies, and
+    the 16-bit logits of a whole prompt where the model's code comes with its checkpoint."""
+    if resolved.engine.preallocates:
+        return 0.95 * plan.device, 1.05 * plan.device
+    shape, load = shape_of(resolved.model), resolved.load
+    prompt = (load.context_tokens - load.output_tokens) * load.concurrency
+    logits = 2.0 * prompt * shape.vocab / GIB if resolved.engine.name == "transformers" else 0.0
+    return DEVICE_LOW * plan.total, DEVICE_HIGH * plan.device + logits
 
 
 def _remark(plan: MemoryPlan, resolved: Resolved, notes: Notes) -> None:

@@ -40,9 +40,11 @@ def test_errors_stay_within_what_is_promised(kind: str, scored: list[Scored]) ->
     assert 100 * found.answered / found.rows >= answered
 
 
-@pytest.mark.parametrize("kind", ["training peak", "diffusion, video, speech, vision peak"])
+@pytest.mark.parametrize(
+    "kind", ["training peak", "diffusion, video, speech, vision peak", "Transformers by nvidia-smi"]
+)
 def test_nine_of_ten_stated_ranges_hold(kind: str, scored: list[Scored]) -> None:
-    found = line(kind, [item for item in scored if item.row.kind == kind])
+    found = line(kind, [item for item in scored if item.row.kind.startswith(kind)])
     assert found is not None
     assert found.coverage is not None
     assert 85 <= found.coverage <= 95
