@@ -42,11 +42,13 @@ def _serving(w: Words, report: ThroughputReport) -> str:
     total = w.num(report.output_tokens_per_s)
     span = w.span(report.output_tokens_per_s_low, report.output_tokens_per_s_high)
     each = f"{w.ms(report.tpot_ms)} ({w.span(report.tpot_ms_low, report.tpot_ms_high)})"
-    first = f"{w.ms(report.ttft_ms)}"
+    unit = 1e3 if report.ttft_ms >= 1e3 else 1.0  # as `ms` words it: seconds from one second on
+    first = f"{w.ms(report.ttft_ms)} ({w.span(report.ttft_ms_low / unit, report.ttft_ms_high / unit)})"
     single = w.num(report.single_stream_tokens_per_s)
     bound = w(*_BOUNDS[report.decode_bound])
+    asked = "request" if report.concurrency == 1 else "requests"
     text = w(
-        f"**Speed.** About {total} tokens/s in all ({span}) with {report.concurrency} requests in flight; "
+        f"**Speed.** About {total} tokens/s in all ({span}) with {report.concurrency} {asked} in flight; "
         f"{each} per "
         f"token, first token after {first}; one request alone {single} tokens/s. Decoding is bound by "
         f"{bound}.",
