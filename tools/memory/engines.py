@@ -28,6 +28,10 @@ GRAPHS_GIB, GRAPHS_RESERVED_GIB = 0.4, 0.15
 GROUP_MULTICAST_GIB, GROUP_GIB = 1.9, 0.25
 
 
+# The newest release whose start-up logs the memory rules were checked against.
+CHECKED_VLLM = "0.23.0"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Engine:
     """One engine at one version. `utilization` is its default share of the card."""

@@ -10,7 +10,7 @@ from tools.contracts.memory import MemoryRequest
 from tools.memory.formats import kv_format
 from tools.memory.limits import compute
 from tools.memory.plan import MemoryPlan
-from tools.memory.request import Notes, Resolved, resolve
+from tools.memory.request import DEFAULT_LORA_RANK, Notes, Resolved, resolve
 
 
 def flag_effects(request: MemoryRequest, catalog: Catalog) -> tuple[FlagEffect, ...]:
@@ -32,6 +32,10 @@ def _variants(
     seqs, tokens = max(1, base.sequences // 2), max(256, base.batched_tokens // 2)
     share = 0.95 if base.utilization < 0.95 else 0.85
     context = max(256, load.context_tokens // 2)
+    loras = load.max_loras * 2 if load.lora_rank else 4
+    adapted = replace(load, lora_rank=load.lora_rank or DEFAULT_LORA_RANK, max_loras=loras)
+    # Swap space is host memory: the row says that it buys no token on the card.
+    swap = [("swap_space", 8, resolved)] if resolved.engine.name == "vllm" else []
     return [
         ("max_num_seqs", seqs, replace(resolved, load=replace(load, max_num_seqs=seqs))),
         ("max_num_batched_tokens", tokens, replace(resolved, load=replace(load, max_batched_tokens=tokens))),
@@ -39,6 +43,8 @@ def _variants(
         ("gpu_memory_utilization", share, replace(resolved, load=replace(load, utilization=share))),
         ("kv_cache_dtype", "fp8", replace(resolved, kv=kv_format(catalog.kv_precision("fp8")))),
         ("enforce_eager", not load.eager, replace(resolved, load=replace(load, eager=not load.eager))),
+        ("max_loras", loras, replace(resolved, load=adapted)),
+        *swap,
     ]
 
 

@@ -149,6 +149,8 @@ def test_what_each_flag_would_change_is_computed() -> None:
     assert effects["kv_cache_dtype"].kv_capacity_change == pytest.approx(420_864, rel=0.03)
     assert effects["gpu_memory_utilization"].kv_pool_change_gib == pytest.approx(0.05 * 79.18, abs=0.1)
     assert effects["enforce_eager"].kv_pool_change_gib == pytest.approx(0)
+    assert effects["swap_space"].kv_pool_change_gib == 0
+    assert -1 < effects["max_loras"].kv_pool_change_gib < -0.1
 
 
 def test_a_log_without_a_known_model_is_still_read() -> None:
