@@ -46,13 +46,20 @@ _DOLLARS = re.compile(r"美元|美金|us\$|(?<![a-z])(?:usd|(?:us )?dollars?)(?!
 def money_args(reading: Reading) -> dict[str, Any]:
     """Arguments of the cost calculator that the question's own words give."""
     text = reading.question.lower()
+    asks_share = "spot" in reading.topics and not reading.request.purchase and "折" in text
+    spot = {"purchase": "spot"} if asks_share else {}
     dollars = {"currency": "USD"} if _DOLLARS.search(text) else {}
-    return {**_time(reading), **_extras(text), **_spot(text), **_mix(text), **dollars}
+    return {**_time(reading), **_extras(text), **_spot(text), **_mix(text), **spot, **dollars}
 
 
 def prices_traffic(reading: Reading) -> bool:
     """Whether an amount of data in the question is traffic to pay for, not data to move."""
     return bool(_TRAFFIC.search(reading.question.lower()))
+
+
+def asks_interruptions(reading: Reading) -> bool:
+    """Whether the work lost on spot can be reckoned from what the question says."""
+    return reading.request.purchase == "spot" and bool(_spot(reading.question.lower()))
 
 
 def machines_of(reading: Reading) -> int | None:

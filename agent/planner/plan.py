@@ -8,6 +8,7 @@ from agent.planner import calculations, facts, launch, other_speed, sizing
 from agent.planner.asked import parallel_sizes
 from agent.planner.guides import guide_call
 from agent.planner.logs import log_comparison, log_is_sound
+from agent.planner.money import asks_interruptions
 from agent.planner.worth import worth_calls
 from agent.premises import claim_ids
 from agent.reading.types import Intent, Reading
@@ -57,6 +58,8 @@ def plan(reading: Reading, done: Findings, catalog: Catalog, has_guides: bool = 
             calls = facts.known(case)
         calls = [*_shared(reading), *log_comparison(reading), *calls]
         calls += [*parallel_sizes(case), *worth_calls(case)]
+        if asks_interruptions(reading) and reading.intent == "howto":
+            calls += calculations.cost(case)
         if reading.intent in ("compare", "cost", "lookup", "claim", "howto"):
             calls += sizing.hpc_cards(case)
         if reading.clarify in ASKED_WITH_SIZES:

@@ -15,6 +15,7 @@ from tools.contracts.training import TrainingTimeReport
 RULES_TOLD = frozenset(
     {"no_published_reserved_rate", "no_published_savings_plan_rate", "no_spot_price_known"}
 )
+_WHOLE_MONTH = 729.0  # hours
 _RATE_SOURCES = {
     "given with the request": "你给出的汇率",
     "the settings of this installation": "本系统设置",
@@ -128,11 +129,26 @@ def _sum_of(w: Words, report: CostReport) -> list[str]:
         month = (
             w(f"{each} a month", f"每月 {each}") if report.price.unit != "month" or report.count > 1 else ""
         )
+    month += _against_month(w, report)
     months = report.months
     if months is None or report.job is None or months == 1:
         return [month] if month else []
     job, span = w.money(report.job, report.currency, 0), w.num(months)
     return [part for part in (month, w(f"{job} for {span} months", f"{span} 个月共 {job}")) if part]
+
+
+def _against_month(w: Words, report: CostReport) -> str:
+    """For part of a month by the hour: what the whole month by subscription costs."""
+    used = report.hours_per_month or _WHOLE_MONTH
+    prices = (*report.options, *report.derived)
+    month = next((item for item in prices if item.purchase == "subscription_1m"), None)
+    if month is None or report.monthly is None or report.purchase != "payg" or used >= _WHOLE_MONTH:
+        return ""
+    amount = month.amount * report.count
+    shown = w.money(amount, month.currency, 0)
+    if report.monthly < amount:
+        return w(f" against {shown} by the month", f"，低于包月的 {shown}")
+    return w(f", more than {shown} by the month", f"，高于包月的 {shown}")
 
 
 def _mixed_headline(w: Words, report: CostReport) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.writing.facts import when_of
 from agent.writing.words import Words, table
 from tools.contracts.cost import CostReport, PriceShown
 
@@ -63,6 +64,19 @@ def _price_row(w: Words, price: PriceShown, report: CostReport) -> tuple[str, ..
         basis_word(w, price.basis) + _rule(w, price),
         price.at or w.date(price.as_of),
     )
+
+
+def other_way(w: Words, report: CostReport) -> str:
+    """The price of all machines in the way to pay that was asked for beside the hour; "" for the hour."""
+    if report.purchase == "payg":
+        return ""
+    name = w.purchase(report.purchase)
+    prices = (*report.options, *report.derived)
+    price = next((item for item in prices if item.purchase == report.purchase), None)
+    if price is None:
+        return w(f"; no {name} price is known", f"；没有已知的{name}价格")
+    amount = w.price(price.amount * report.count, price.unit, price.currency)
+    return w(f"; {name} **{amount}** ({when_of(w, price)})", f"；{name} **{amount}**（{when_of(w, price)}）")
 
 
 def _rule(w: Words, price: PriceShown) -> str:

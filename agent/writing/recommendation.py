@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from agent.steps import Findings
 from agent.writing.cost_details import stock_lines
-from agent.writing.cost_ways import basis_word, nearest_price
+from agent.writing.cost_ways import basis_word, nearest_price, other_way
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line, peak_gib
 from agent.writing.speed import speed_cell, speed_line
@@ -108,8 +108,9 @@ def price_words(w: Words, option: Option) -> str:
             f"{option.region} 没有公开目录价" + (f"；{near}" if near else "，需询价"),
         )
     shown = w.price(option.hourly_cny)
-    price = option.cost.price if option.cost else None
-    if price is None:
+    prices = (*option.cost.options, *option.cost.derived) if option.cost else ()
+    price = next((item for item in prices if item.purchase == "payg"), None)
+    if price is None or option.cost is None:
         return f"**{shown}** ({option.region})"
     basis = basis_word(w, "derived" if price.basis.startswith("derived") else price.basis)
     when = price.at or w.date(price.as_of)
@@ -117,7 +118,7 @@ def price_words(w: Words, option: Option) -> str:
     return w(
         f"**{shown}** ({w.purchase(price.purchase)}, {price.region}, {dated})",
         f"**{shown}**（{w.purchase(price.purchase)}，{price.region}，{dated}）",
-    )
+    ) + other_way(w, option.cost)
 
 
 def options_table(w: Words, options: list[Option]) -> str:

@@ -324,3 +324,37 @@ def test_a_span_of_years_names_the_cheapest_way(live_advisor: Advisor) -> None:
 )
 def test_the_two_sites_are_not_taken_for_one_price_list(advisor: Advisor, question: str, words: str) -> None:
     assert words in said(advisor, question).split("|")[0]
+
+
+@pytest.mark.parametrize(
+    ("question", "verdict"),
+    [
+        ("8×A100 每天跑 10 小时，按量还是包月", "低于包月的 133,408 元"),
+        ("A10 每天 20 小时 按量还是包月", "高于包月的 4,576 元"),
+    ],
+)
+def test_by_the_hour_or_by_the_month_is_decided_for_the_hours_said(
+    advisor: Advisor, question: str, verdict: str
+) -> None:
+    assert verdict in first_line(said(advisor, question))
+
+
+def test_a_recommendation_names_the_way_to_pay_behind_each_price(
+    advisor: Advisor, live_advisor: Advisor
+) -> None:
+    line = first_line(said(advisor, "Qwen2.5-7B 推理 包月"))
+    assert "9.533 元/小时**（按量付费" in line
+    assert "包月 **4,576 元/月**（推算" in line
+    spot = said(live_advisor, "Qwen2.5-7B inference on one A10, spot")
+    assert "9.90 CNY/h** (pay-as-you-go" in spot
+    assert "spot **2.10 CNY/h** (live, 2026-11-30 12:00 UTC)" in spot
+
+
+def test_work_lost_on_spot_is_reckoned_where_the_terms_are_said(advisor: Advisor) -> None:
+    text = said(
+        advisor,
+        "QLoRA 7B on A10 spot, 40 hours of work, interrupted 3 times a day, checkpoint every 15 minutes: "
+        "what do I lose?",
+    )
+    assert "7.5 min (half of the 15 min" in text
+    assert "41.51 h" in text  # 40 / (1 - 3 / 24 x 17.5 / 60)
