@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from agent.builtin_model import BUILTIN
 from evals.cases import Case
 from evals.outcome import Outcome
 from evals.score import CaseScore
@@ -62,6 +64,7 @@ def markdown(results: Results) -> str:
         f"{whole.cases} cases in {results.seconds:.0f} s; code decides {whole.lines_decided} of their lines. "
         f"An answer takes {1000 * percentile(seconds, 0.5):.0f} ms (median), "
         f"{1000 * percentile(seconds, 0.99):.0f} ms (99th percentile).",
+        *model_lines(results.outcomes),
         "",
     ]
     for title, summaries in (
@@ -78,6 +81,25 @@ def markdown(results: Results) -> str:
             lines.append(f"- [{score.case_id}](transcripts/{score.case_id}.md)")
             lines += [f"  - {failure}" for failure in score.failures]
     return "\n".join(lines) + "\n"
+
+
+def model_lines(outcomes: Sequence[Outcome]) -> list[str]:
+    """What a language model in front did: how many answers are its own, why the others were replaced, and
+    what it was asked. Nothing for a run without one."""
+    answers = [answer for outcome in outcomes for answer in outcome.answers]
+    calls = [call for answer in answers for call in answer.get("model_calls", ())]
+    reasons = Counter(notice["code"] for answer in answers for notice in answer.get("notices", ()))
+    if not calls and not reasons:
+        return []
+    own = sum(answer["model"] != BUILTIN for answer in answers)
+    told = ", ".join(f"{code} {count}" for code, count in reasons.most_common()) or "none"
+    return [
+        "",
+        f"{own} of {len(answers)} answers are the model's own; replaced: {told}. "
+        f"{len(calls)} requests to it, {sum(call['input_tokens'] for call in calls)} prompt and "
+        f"{sum(call['output_tokens'] for call in calls)} reply tokens, "
+        f"{1000 * percentile([call['seconds'] for call in calls], 0.5):.0f} ms a request (median).",
+    ]
 
 
 def _row(item: Summary) -> str:

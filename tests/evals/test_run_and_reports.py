@@ -19,6 +19,7 @@ from evals.run import open_evaluated, run_cases
 from evals.score import score
 from knowledge.catalog import shipped_catalog
 from knowledge.errors import InputError
+from tests.agent.model_server import Exchange, ModelServer, calls
 
 CATALOG = shipped_catalog()
 
@@ -103,6 +104,36 @@ def test_two_runs_are_shown_side_by_side(results: Results, tmp_path: Path) -> No
 def test_a_model_that_is_not_configured_is_said() -> None:
     with pytest.raises(InputError, match="OPENAI_MODEL"):
         open_evaluated("openai")
+
+
+def _lies(exchange: Exchange) -> None:
+    """A service that calls the right tool and then states a price of its own."""
+    if exchange.body["messages"][-1]["role"] == "tool":
+        exchange.message({"content": "It costs 4.44 CNY per hour on an H200."})
+    elif "tools" in exchange.body:
+        calls("estimate_cost", {"instance_type": "ecs.gn7i-c8g1.2xlarge"})(exchange)
+    else:
+        exchange.message({"content": "yes"})
+
+
+def test_a_model_behind_the_openai_protocol_is_judged_on_the_same_cases_and_its_part_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with ModelServer(_lies) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_MODEL", "scripted")
+        monkeypatch.setenv("MODEL_MODE", "agent")
+        cases = [case(1, "How much does ecs.gn7i-c8g1.2xlarge cost per hour?")]
+        advisor, at_once = open_evaluated("openai")
+        outcomes = run_cases(cases, advisor, at_once)
+    scores = [score(cases[0], outcomes[0], CATALOG)]
+    assert scores[0].passed, scores[0].failures
+    text = markdown(Results("openai", cases, outcomes, scores, None, 1.0))
+    assert "0 of 1 answers are the model's own; replaced: model_ungrounded 1. 4 requests to it" in text
+
+
+def test_a_run_of_the_built_in_model_says_nothing_of_a_service(results: Results) -> None:
+    assert "the model's own" not in markdown(results)
 
 
 def test_the_door_answers_one_case_and_writes_its_reports(tmp_path: Path) -> None:
