@@ -15,7 +15,7 @@ from tools.memory.request import Notes, Resolved, resolve
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, weight_bytes
 
-LIBRARY_LOW, LIBRARY_HIGH = 0.9, 1.05
+LIBRARY_LOW, LIBRARY_HIGH = 0.95, 1.05
 DEVICE_LOW, DEVICE_HIGH = 0.95, 1.15
 
 
