@@ -9,6 +9,7 @@ from agent.writing.cost_details import stock_lines
 from agent.writing.cost_ways import basis_word, nearest_price, other_way
 from agent.writing.glossary import remark_text
 from agent.writing.memory import memory_cell, memory_line, peak_gib
+from agent.writing.smaller_load import smaller_load_words
 from agent.writing.speed import speed_cell, speed_line
 from agent.writing.words import Words, bullets, table
 from tools.contracts.memory import MemoryReport
@@ -340,5 +341,9 @@ def _rejected_section(w: Words, found: Recommendation, first: Sequence[str] = ()
 
 def why_words(w: Words, option: Option) -> str:
     """Why an option without a label stands in the table."""
-    shown = [remark_text(w, remark) for remark in option.why if remark.code in _STANDS_FOR]
+    shown = [
+        smaller_load_words(w, remark) if remark.code == "budget_buys_smaller_load" else remark_text(w, remark)
+        for remark in option.why
+        if remark.code in _STANDS_FOR
+    ]
     return w("; ", "；").join(shown) or w("also", "另选")

@@ -25,6 +25,7 @@ from tools.recommend.workload import Workload, resolve_workload
 from tools.throughput import estimate_throughput
 
 _LEAST_CONTEXT = 2048  # tokens that are still useful for a chat
+_RATE_HALVINGS = 8
 
 
 @dataclass(frozen=True)
@@ -100,19 +101,31 @@ class ServingTask:
 
     @property
     def load(self) -> Mapping[str, Scalar]:
-        return {"concurrency": self.work.concurrency, "context_tokens": self.work.context_tokens}
+        return {
+            "concurrency": self.work.concurrency,
+            "context_tokens": self.work.context_tokens,
+            "requests_per_s": self.work.requests_per_s,
+        }
 
     def smaller(self) -> Sequence[ServingTask]:
-        """Half the requests of the same length at once, and so on; then one short request. Targets and rates
-        are dropped."""
-        asked = self.work.context_tokens, self.work.concurrency
-        halved = (asked[1] >> times for times in range(1, asked[1].bit_length()))
-        loads = [*((asked[0], number) for number in halved), (min(asked[0], _LEAST_CONTEXT), 1)]
-        fewer = (self._load(*load) for load in dict.fromkeys(loads) if load != asked)
-        return [replace(self, figures=_figures(load)) for load in fewer]
+        """The load without latency targets; half the requests of the same length, and so on; then one short
+        request at a time."""
+        context, concurrency, rate = self.work.context_tokens, self.work.concurrency, self.work.requests_per_s
+        asked = (context, concurrency, rate)
+        if rate is not None:
+            loads = [(context, concurrency, rate / 2**times) for times in range(1, _RATE_HALVINGS)]
+        else:
+            loads = [(context, concurrency >> times, None) for times in range(1, concurrency.bit_length())]
+        loads += [(context, 1, None), (min(context, _LEAST_CONTEXT), 1, None)]
+        fewer = dict.fromkeys(load for load in loads if load != asked)
+        targets = self.work.ttft_ms is not None or self.work.tpot_ms is not None
+        tried = (*((asked,) if targets else ()), *fewer)
+        return [replace(self, figures=_figures(self._load(*load))) for load in tried]
 
-    def _load(self, context: int, concurrency: int) -> Workload:
+    def _load(self, context: int, concurrency: int, rate: float | None) -> Workload:
         outputs = max(1, min(self.work.output_tokens, context // 4))
+        if context == self.work.context_tokens:
+            outputs = self.work.output_tokens
         return replace(
             self.work,
             context_tokens=context,
@@ -120,7 +133,7 @@ class ServingTask:
             output_tokens=outputs,
             concurrency=concurrency,
             max_num_seqs=None if self.work.max_num_seqs is None else 16,
-            requests_per_s=None,
+            requests_per_s=rate,
             ttft_ms=None,
             tpot_ms=None,
         )

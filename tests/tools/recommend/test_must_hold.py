@@ -289,6 +289,20 @@ def test_what_a_budget_buys_says_how_far_the_load_shrinks() -> None:
     assert held.options
 
 
+def test_a_rate_above_the_budget_shrinks_to_the_rate_that_it_carries() -> None:
+    wish = {"params_b": 7, "input_tokens": 500, "output_tokens": 200, "requests_per_second": 50}
+    found = ask(**wish, budget={"amount": 200_000, "period": "year"})
+    bought = next(o for o in found.fallback if "budget_buys_smaller_load" in codes(o))
+    params = next(remark.params for remark in bought.why if remark.code == "budget_buys_smaller_load")
+    assert params["asked_requests_per_s"] == 50
+    assert 1 < params["requests_per_s"] < 50
+    held = ask(
+        **wish | {"requests_per_second": params["requests_per_s"]},
+        budget={"amount": 200_000, "period": "year"},
+    )
+    assert held.options
+
+
 def test_video_in_shanghai_under_40_cny_takes_the_80_gb_card() -> None:
     first = ask(task="video", model="Wan2.1-T2V-14B", regions=["上海"], budget={"amount": 40}).options[0]
     assert (first.instance_type, first.region) == ("ecs.gn7e-c16g1.4xlarge", "cn-shanghai")
