@@ -16,7 +16,7 @@ from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
 from agent.writing.comparison import comparison_sections, price_ratio_line
-from agent.writing.cost import cost_sections, money_sections, quote_lines
+from agent.writing.cost import cost_sections, money_sections, quote_lines, times_line
 from agent.writing.cost_details import stock_sections
 from agent.writing.cost_headline import training_cost_line
 from agent.writing.data_sizes import byte_sections
@@ -42,7 +42,7 @@ from agent.writing.recommendation import headline, recommendation_sections
 from agent.writing.small import declined
 from agent.writing.speed_answer import bound_line, speed_sections
 from agent.writing.vague import question_back, symptom_question, vague_sections, which_model
-from agent.writing.value import value_line
+from agent.writing.value import held_speeds, value_line
 from agent.writing.verdict import card_memory_lines, first_token_line, unsold_lines, verdict_section
 from agent.writing.words import Words, bullets
 from tools.contracts.compare import CompareLogReport
@@ -191,6 +191,9 @@ def _cost(w: Words, case: Case) -> list[str]:
         return _size(w, case)
     speeds = speed_sections(w, case.done) if case.reading.token_price else []
     priced = money_sections(w, case.reading, costs)
+    times = times_line(w, case, costs)
+    if times:
+        return [times, *priced[1:], *speeds]
     chosen = case.done.first(Recommendation)
     if chosen is not None:
         return [*recommendation_sections(w, chosen, case.done), *priced[1:], *speeds]
@@ -203,7 +206,8 @@ def _buying(w: Words, case: Case) -> list[str]:
         return _guide(w, case)
     costs = money_sections(w, case.reading, reports)
     # A price that is known answers at once; where none is, the rules of that way to pay come first.
-    known = bool(case.reading.request.purchase) and reports[0].price is not None
+    request = case.reading.request
+    known = bool(request.purchase or request.hours_per_month) and reports[0].price is not None
     return [*costs, *_guide(w, case)] if known else [*_guide(w, case), *costs]
 
 
@@ -214,7 +218,7 @@ def _compare(w: Words, case: Case) -> list[str]:
     priced = case.done.all(CostReport, "beside")
     ratio = price_ratio_line(w, priced, case.catalog) if report.kind == "gpu" else ""
     quotes = [*quote_lines(w, priced), ratio]
-    speeds = case.done.all(ThroughputReport)
+    speeds = held_speeds(case.done.all(ThroughputReport))
     compared = comparison_sections(w, report, speeds, case.reading.topics)
     value = first_token_line(w, case) or value_line(w, case, report)
     on_cards = card_memory_lines(w, case)
@@ -284,7 +288,7 @@ def _naming(w: Words, case: Case) -> list[str]:
 def _claim(w: Words, case: Case) -> list[str]:
     """After the verdict the facts in short, prices where one was stated, and the guide's paragraph."""
     reports = case.done.all(CostReport)
-    costs = cost_sections(w, reports)[:2] if reports else []
+    costs = cost_sections(w, reports)[:2] if reports and case.reading.intent != "cost" else []
     told = [section for step in case.done for section in _fact(w, step.artifact, step.call.purpose)[:1]]
     guide = case.done.first(GuidesFound)
     guided = costs or told or set(further_intents(case.reading)) & TOLD_BY_GUIDE

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agent.planner.requests import counts_said
 from agent.reading.types import Reading
+from agent.steps import Case
 from agent.writing.cost_details import detail_lines, idle_sections
 from agent.writing.cost_headline import headline
 from agent.writing.cost_ways import nearest_price, options_table
 from agent.writing.facts import price_of, when_of
 from agent.writing.words import Words, bullets, table
 from tools.contracts.cost import CostReport
+
+_SAME = 0.02  # a difference of the price per card below this is none
 
 
 def money_sections(w: Words, reading: Reading, reports: Sequence[CostReport]) -> list[str]:
@@ -25,7 +29,11 @@ def cost_sections(w: Words, reports: Sequence[CostReport], shelf: bool = True) -
     first, *others = reports
     details = detail_lines(w, first, shelf)
     if others:
-        return [_comparison_line(w, reports), _side_by_side(w, reports), *details]
+        priced = [report for report in reports if report.price is not None]
+        unpriced_spot = not priced and first.spot is not None
+        # One price alone is no comparison: it is told in full.
+        lead = headline(w, (priced or [first])[0]) if len(priced) == 1 or unpriced_spot else ""
+        return [lead or _comparison_line(w, reports), _side_by_side(w, reports), *details]
     return [headline(w, first), options_table(w, first), *details]
 
 
@@ -86,6 +94,43 @@ def year_line(w: Words, report: CostReport, hours_per_month: float | None) -> st
     )
 
 
+def times_line(w: Words, case: Case, reports: Sequence[CostReport]) -> str:
+    """Several numbers of one card: what each costs, and whether many cost less per card than one."""
+    if len(counts_said(case.reading)) < 2:
+        return ""
+    rows = [(report, case.catalog.instance(report.instance_type)) for report in reports if report.hourly]
+    same = [(report, row) for report, row in rows if row.gpu_model == rows[0][1].gpu_model]
+    by_count = {report.count * row.whole_gpus: report for report, row in reversed(same) if row.whole_gpus}
+    if len(by_count) < 2:
+        return ""
+    few, many = min(by_count), max(by_count)
+    low, high = float(by_count[few].hourly or 0), float(by_count[many].hourly or 0)
+    told = w("; ", "；").join(
+        f"{count} × {rows[0][1].gpu_model} **{_for_time(w, by_count[count])}**" for count in sorted(by_count)
+    )
+    ratio, each = high / low, high / low * few / many
+    verdict = (
+        w("in proportion, no discount for more cards", "按卡数成正比，没有批量折扣")
+        if abs(each - 1) < _SAME
+        else w(
+            f"{w.percent(abs(each - 1))} {'less' if each < 1 else 'more'} per card",
+            f"每卡{'便宜' if each < 1 else '贵'} {w.percent(abs(each - 1))}",
+        )
+    )
+    return w(
+        f"{told}: {w.num(ratio, 3)} times, {verdict}.",
+        f"{told}：是 {w.num(ratio, 3)} 倍，{verdict}。",
+    )
+
+
+def _for_time(w: Words, report: CostReport) -> str:
+    """The cost of the time asked about, or of an hour."""
+    if report.job is not None and report.hours is not None:
+        hours = w(f" for {w.num(report.hours, 4)} h", f"（{w.num(report.hours, 4)} 小时）")
+        return w.money(report.job, report.currency, 0) + hours
+    return w.price(report.hourly or 0, "hour", report.currency)
+
+
 def _comparison_line(w: Words, reports: Sequence[CostReport]) -> str:
     priced = [report for report in reports if report.hourly is not None]
     if not priced:
@@ -107,14 +152,27 @@ def _comparison_line(w: Words, reports: Sequence[CostReport]) -> str:
     return text + w(".", "。")
 
 
+def _job(w: Words, report: CostReport) -> str:
+    """What the job costs; where the type has no list price here, at the lowest one elsewhere."""
+    if report.job is not None:
+        return w.money(report.job, report.currency, 0)
+    low = next(iter(report.cheaper_regions), None)
+    if low is None or low.unit != "hour" or report.hours is None:
+        return ""
+    total = float(low.amount) * report.hours * report.count
+    return f"{w.money(total, low.currency, 0)} ({low.region})"
+
+
 def _side_by_side(w: Words, reports: Sequence[CostReport]) -> str:
     rows = [
         (
             f"{report.count} × {report.instance_type}" if report.count > 1 else report.instance_type,
             report.region,
-            price_of(w, report.price) if report.price else w("not published", "未公布"),
+            price_of(w, report.price)
+            if report.price
+            else w("; ", "；").join(filter(None, (w("not published here", "未公布"), _elsewhere(w, report)))),
             w.money(report.monthly, report.currency, 0) if report.monthly is not None else "–",
-            w.money(report.job, report.currency, 0) if report.job is not None else "",
+            _job(w, report),
             w.money(report.per_million_output_tokens, report.currency)
             if report.per_million_output_tokens
             else "",
