@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from tools.contracts.base import Remark, Report, SourceRef
+from tools.contracts.base import Assumption, Remark, Report, SourceRef
 
 Language = Literal["hcl", "bash", "yaml", "json"]
 
@@ -26,5 +26,6 @@ class LaunchKit(Report):
     region: str
     files: tuple[LaunchFile, ...]
     inputs: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()  # settings in the files that no request named
     warnings: tuple[Remark, ...] = ()
     sources: tuple[SourceRef, ...] = ()

@@ -8,7 +8,7 @@ from jinja2 import Environment
 
 from knowledge.catalog import Catalog
 from knowledge.rows import Family
-from tools.contracts.base import Remark, SourceRef
+from tools.contracts.base import Assumption, Remark, SourceRef
 from tools.contracts.launch import Language, LaunchFile, LaunchKit
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, SizingRequest
@@ -16,7 +16,8 @@ from tools.contracts.training import TrainingMemoryReport
 from tools.cost.purchase import PAYG, SPOT, purchase_of
 from tools.launch.quoting import environment
 from tools.launch.serving import serving_files
-from tools.launch.training import training_files
+from tools.launch.training import EXAMPLES, training_assumptions, training_files
+from tools.memory.engines import CHECKED_VLLM
 
 _LARGEST_SYSTEM_DISK_GIB = 500
 _SYSTEM_GIB = 60.0  # operating system, driver, container images
@@ -43,10 +44,18 @@ def launch_kit(option: Option, request: SizingRequest, catalog: Catalog) -> Laun
         _file(env, "run-instances.sh", "bash", "cli", machine),
     ]
     inputs = ["image_id", "vswitch_id", "security_group_id", "key_pair"]
+    assumptions: tuple[Assumption, ...] = ()
+    sources: tuple[SourceRef, ...] = _SOURCES
     if isinstance(option.memory, MemoryReport):
         more, needed = serving_files(option, request, catalog, env)
+        if any(file.purpose == "compose" for file in more):
+            assumptions = (
+                Assumption(field="engine_version", value=CHECKED_VLLM, reason="rules_checked_with"),
+            )
     elif isinstance(option.memory, TrainingMemoryReport):
         more, needed = training_files(option, request, catalog, env)
+        if any(file.name == "train.yaml" for file in more):
+            assumptions, sources = training_assumptions(option), (*_SOURCES, EXAMPLES)
     else:
         more, needed = [], []
     return LaunchKit(
@@ -55,8 +64,9 @@ def launch_kit(option: Option, request: SizingRequest, catalog: Catalog) -> Laun
         region=option.region,
         files=tuple(files + more),
         inputs=tuple(inputs + needed),
+        assumptions=assumptions,
         warnings=_warnings(option, facts, bool(more)),
-        sources=_SOURCES,
+        sources=sources,
     )
 
 

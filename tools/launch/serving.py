@@ -10,6 +10,7 @@ from knowledge.catalog import Catalog
 from tools.contracts.launch import LaunchFile
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, SizingRequest
+from tools.memory.engines import CHECKED_VLLM
 
 # Formats that need files of their own: nobody can name the right repository for every model.
 _OWN_FILES = ("awq", "gptq", "gguf", "int4", "int8", "nvfp4", "mxfp4", "exl2", "aqlm")
@@ -46,6 +47,7 @@ def serving_files(
         "kv_dtype": memory.kv_precision if memory.kv_precision.startswith("fp8") else "",
         "online_fp8": option.precision in ("fp8", "fp8-w8a16") and not native.startswith("fp8"),
         "port": 8000,
+        "vllm": CHECKED_VLLM,
     }
     script = env.get_template(f"serve-{plan.engine}.sh.j2").render(values)
     files = [LaunchFile(name="serve.sh", language="bash", purpose="serve", content=script)]

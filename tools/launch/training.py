@@ -8,7 +8,7 @@ import yaml
 from jinja2 import Environment
 
 from knowledge.catalog import Catalog
-from tools.contracts.base import Assumption
+from tools.contracts.base import Assumption, SourceRef
 from tools.contracts.launch import LaunchFile
 from tools.contracts.sizing import Option, SizingRequest
 from tools.contracts.training import TrainingMemoryReport
@@ -16,7 +16,12 @@ from tools.training_memory.step import ACCUMULATION
 
 _STAGES = {"pretrain": "pt"}
 _FINETUNING = {"lora": "lora", "qlora": "lora", "freeze": "freeze", "full": "full", "pretrain": "full"}
-_LEARNING_RATE = {"lora": 1e-4, "qlora": 1e-4}  # of adapters; whole models take a tenth of it
+# Of adapters and of whole models, as in LLaMA-Factory's own examples.
+_ADAPTER_RATE, _FULL_RATE = 1e-4, 1e-5
+EXAMPLES = SourceRef(
+    title="hiyouga/LLaMA-Factory: examples/train_lora and train_full, qwen3_lora_sft and qwen3_full_sft",
+    as_of="",
+)
 
 
 def training_files(
@@ -85,7 +90,7 @@ def _settings(
         "output_dir": "saves/run",
         "per_device_train_batch_size": values["micro_batch"],
         "gradient_accumulation_steps": ACCUMULATION,
-        "learning_rate": _LEARNING_RATE.get(method, 1e-5),
+        "learning_rate": _learning_rate(method),
         "num_train_epochs": float(request.epochs or 1),
         "gradient_checkpointing": values["recomputes"],
         "save_steps": 200,
@@ -93,6 +98,22 @@ def _settings(
         str(values["precision"]): True,
     }
     return settings
+
+
+def _learning_rate(method: str) -> float:
+    return _ADAPTER_RATE if method in ("lora", "qlora") else _FULL_RATE
+
+
+def training_assumptions(option: Option) -> tuple[Assumption, ...]:
+    """Settings of `train.yaml` that decide how well the model learns and that nobody named."""
+    memory = option.memory
+    if not isinstance(memory, TrainingMemoryReport):
+        return ()
+    rate = _learning_rate(memory.method)
+    return (
+        Assumption(field="learning_rate", value=rate, reason="framework_example"),
+        Assumption(field="gradient_accumulation", value=ACCUMULATION, reason="framework_example"),
+    )
 
 
 def _deepspeed(stage: int, precision: str) -> dict[str, object]:

@@ -11,7 +11,9 @@ from tools.training_memory.frameworks import Framework
 
 DEFAULT_SEQUENCE = 2048
 DEFAULT_RANK = 8
-ACCUMULATION = 8  # micro-batches of an optimizer step and rank where no global batch is stated
+# Micro-batches of an optimizer step and rank where no global batch is stated (LoRA examples of LLaMA-Factory,
+# all of Qwen's scripts).
+ACCUMULATION = 8
 RECOMPUTE_FROM = 10e9  # parameters from which full activation checkpointing is usual in pre-training
 _NOT_STATED = ("", "auto", "default", "not stated", "unknown")
 

@@ -181,3 +181,22 @@ def test_no_text_breaks_out_of_its_quotes(text: str) -> None:
     literal = hcl(text)
     assert "${" not in literal.replace("$${", "")
     assert json.loads(literal.replace("$${", "${").replace("%%{", "%{")) == text
+
+
+def test_the_container_is_a_stated_version_and_never_the_latest() -> None:
+    for fields in ({"model": "Qwen2.5-7B-Instruct"}, {"model": "Llama-3-70B"}):
+        for _option, kit in kits(fields):
+            image = yaml.safe_load(content(kit, "docker-compose.yaml"))["services"]["vllm"]["image"]
+            version = next(item.value for item in kit.assumptions if item.field == "engine_version")
+            assert image == f"vllm/vllm-openai:v{version}"
+            assert str(version) in content(kit, "serve.sh")
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_settings_that_nobody_named_are_said_with_their_source(method: str) -> None:
+    for _option, kit in kits({"task": "finetune", "model": "Qwen2.5-7B", "method": method}):
+        settings_ = yaml.safe_load(content(kit, "train.yaml"))
+        said = {item.field: item.value for item in kit.assumptions}
+        assert said["learning_rate"] == settings_["learning_rate"]
+        assert said["gradient_accumulation"] == settings_["gradient_accumulation_steps"]
+        assert any("LLaMA-Factory" in source.title for source in kit.sources)
