@@ -17,6 +17,7 @@ from agent.claims import Claim, claims_in
 from agent.evidence import Evidence
 from agent.guides import GuidesFound
 from agent.prompt import system_prompt
+from agent.prose import spoken
 from agent.steps import findings_of, is_question
 from agent.subject import retells
 from retrieval.chunk import OWN
@@ -85,14 +86,15 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
         repairs = state.get("repairs", 0)
         if last.invalid_tool_calls and repairs < REPAIRS:
             return {"messages": _call_again(last), "repairs": repairs + 1, "jump_to": "model"}
-        if not last.text.strip():
+        text = spoken(last.text)
+        if not text:
             raise EmptyAnswer("the model returned no text")
         _check_end(last)
-        if leaks_prompt(last.text):
+        if leaks_prompt(text):
             raise Unfit("the answer repeats the system prompt or tool schemas")
-        faults = faults_in(last.text, messages)
+        faults = faults_in(text, messages)
         if not faults:
-            _check_subject(last.text, messages)
+            _check_subject(text, messages)
             return None
         if repairs >= REPAIRS:
             raise Ungrounded(faults)

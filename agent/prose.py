@@ -16,10 +16,18 @@ _ADDRESS = re.compile(
     re.IGNORECASE,
 )
 _URL = re.compile(r"https?://[^\s|;,，；)）]+")
+# What reasoning models think aloud where their server does not keep it apart; some templates open the tag in
+# the prompt, so that only its end is in the reply.
+_THOUGHT = re.compile(r"(?is)\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z")
 _THIS_MACHINE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)", re.IGNORECASE)
 _TAG = re.compile(
     r"<(?=/?[a-zA-Z][^>\n]*[=/\s:]|/|!|\?|(?:script|style|iframe|svg|base|form)\b)", re.IGNORECASE
 )
+
+
+def spoken(text: str) -> str:
+    """A reply without what the model thought before it; "" for one that never came to speak."""
+    return _THOUGHT.sub("", text).strip()
 
 
 def clean_prose(text: str, sources: Iterable[str]) -> str:

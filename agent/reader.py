@@ -12,6 +12,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError
 
+from agent.prose import spoken
 from agent.reading.types import Reading, Slot
 from agent.timing import note_seconds
 from knowledge.catalog import Catalog
@@ -76,7 +77,7 @@ class ModelReader:
         """The reading with the fields added that it left open and the reply to `words` fills. Raises
         `ValueError` for a reply that is no JSON object."""
         text = "\n".join(words)
-        found = _object(reply.text)
+        found = _object(spoken(reply.text))
         added: dict[str, Any] = {}
         for field in _FORM["properties"]:
             if field in found and field not in reading.slots:

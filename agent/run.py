@@ -38,7 +38,7 @@ from agent.grounding import EmptyAnswer, Unfit, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import Turn, messages_of, slots_set, turns_of, user_texts
 from agent.hub import ModelSource, fetched, ids_in
-from agent.prose import clean_prose
+from agent.prose import clean_prose, spoken
 from agent.reader import READ_INTENTS, ModelReader
 from agent.reading import read
 from agent.reading.language import language_of
@@ -269,7 +269,7 @@ class _Run:
         if self.final is None:
             raise EmptyAnswer("the run ended without an answer")
         titles = [source.title for source in sources_of(item.report for item in self._reports)]
-        text = on_subject(clean_prose(without_secrets(self.final.text), titles))
+        text = on_subject(clean_prose(without_secrets(spoken(self.final.text)), titles))
         if not text:
             raise Unfit("no sentence of the answer is about the question's matter")
         return AIMessage(text)

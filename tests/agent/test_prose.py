@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agent.prose import clean_prose
+from agent.prose import clean_prose, spoken
 
 SOURCES = (
     "Price list: https://help.aliyun.com/prices/a.html; ECS (https://www.alibabacloud.com/help/en/ecs)",
@@ -65,3 +65,20 @@ def test_a_beginning_of_a_source_is_another_site() -> None:
 )
 def test_sources_commands_and_tables_stay_as_they_are(text: str) -> None:
     assert clean_prose(text, SOURCES) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<think>\nMaybe 4.44 CNY?\n</think>\n\nIt costs 9.533 CNY.",
+        "Maybe 4.44 CNY?\n</think>It costs 9.533 CNY.",
+        "<thinking>an H200</thinking> It costs 9.533 CNY.",
+        "It costs 9.533 CNY.",
+    ],
+)
+def test_what_a_model_thinks_aloud_is_no_part_of_its_answer(text: str) -> None:
+    assert spoken(text) == "It costs 9.533 CNY."
+
+
+def test_a_thought_without_an_answer_is_none() -> None:
+    assert spoken("<think>and on and on") == ""

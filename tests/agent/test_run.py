@@ -102,6 +102,12 @@ def test_events_come_in_order_and_tokens_add_up_to_the_answer(scripted) -> None:
     assert "".join(event.text for event in events if isinstance(event, Token)) == answer_of(events).text
 
 
+def test_thoughts_of_a_reasoning_model_are_neither_judged_nor_shown(scripted) -> None:
+    advisor, _ = scripted(PRICE, says(f"<think>Is it 4.44 CNY? An H200?</think>\n\n{TRUE}"))
+    answer = answer_of(ask(advisor, QUESTION))
+    assert (answer.text, answer.notices) == (TRUE, ())
+
+
 def test_a_false_price_is_rewritten_once(scripted) -> None:
     advisor, model = scripted(PRICE, says(FALSE), says(TRUE))
     answer = answer_of(ask(advisor, QUESTION))
