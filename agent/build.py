@@ -16,6 +16,7 @@ from langgraph.graph.state import CompiledStateGraph
 from agent.grounding import Grounding
 from agent.prompt import system_prompt
 from agent.timing import Timing
+from agent.whole_log import WholeLog
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ def build_agent(model: BaseChatModel, tools: Sequence[BaseTool]) -> CompiledStat
     middleware: list[AgentMiddleware[Any, Any, Any]] = [
         ModelCallLimitMiddleware(run_limit=MODEL_CALL_LIMIT, exit_behavior="error"),
         ToolErrorMiddleware(_tool_error),
+        WholeLog(),
         Grounding(),
         Timing(),
     ]

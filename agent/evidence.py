@@ -200,8 +200,12 @@ class Evidence:
         if size and (gpu := values.get("gpu_model")):
             self._gpus |= {(claim.name, float(size)) for claim in claims_in(str(gpu)) if claim.kind == "gpu"}
         self._add_group(values)
+        # A part of a log comparison names its unit beside its figures.
+        unit = {"GiB": "part_gib", "tokens": "part_tokens"}.get(str(values.get("unit")), "")
         for name, item in values.items():
-            if name in ("value", "values") and isinstance(field, str):
+            if unit and name in ("measured", "estimated"):
+                self._walk(unit, item)
+            elif name in ("value", "values") and isinstance(field, str):
                 self._walk(field, item)
             else:
                 self._walk(key if key.endswith(("_gib", "parts_s")) else name, item)

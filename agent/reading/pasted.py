@@ -25,11 +25,19 @@ _CONFIG = re.compile(
 _CONFIG_KEYS = 2  # of them: one alone also stands in questions about a config
 _FENCE = re.compile(r"```[a-z]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _LOG_LINE = re.compile(
-    r"\s*(?:\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|\(?(?:info|warning|error|debug|warn|critical|fatal)\b"
+    r"\s*(?:\(\w{1,40} pid=\d+\)|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d"
+    r"|\(?(?:info|warning|error|debug|warn|critical|fatal)\b"
     r"|traceback"
     r'|file ".{1,200}", line \d+|at [\w.$]{3,80}\(|\w{1,40}(?:error|exception)\b|\[rank\d|\[\s*\d+\.\d+\]'
     r"|(?:llama_|llm_load|ggml_|load_tensors|print_info|build: \d|common_init|main: |system_info)"
     r"|(?:torch\.)?(?:cuda\.)?outofmemoryerror|[eiw]\d{4} |nccl|cuda error|raise |return |self\.|\d+: )"
+)
+# What engines write of memory at their start: a line or two of it are a log.
+_FIGURE = re.compile(
+    r"model loading took|loading model weights took|available kv cache memory|gpu kv cache size"
+    r"|kv cache is needed|# (?:gpu|cuda) blocks:|no available memory for the cache"
+    r"|desired gpu memory utilization|load weight end|kv cache is allocated"
+    r"|max_total_num_tokens=|(?:cuda|rocm)\d+ (?:model |kv |compute )?buffer size"
 )
 _CODE_LINE = re.compile(
     r"\s*(?:import |from \w+ import|def |class |#!|sudo |pip |docker |apt|yum |resource \"|from |run |\$ "
@@ -81,7 +89,8 @@ def split_pasted(turn: str) -> Pasted:
     fenced = _FENCE.search(turn)
     smi = bool(_SMI.search(low))
     marks = [_is_material(line, smi) for line in lines]
-    if not (fenced or smi or sum(marks) >= 3 or _many_with_error(lines)):
+    figured = any(marks) and _FIGURE.search(low)
+    if not (fenced or smi or figured or sum(marks) >= 3 or _many_with_error(lines)):
         return Pasted(turn)
     kind: Kind = "nvidia_smi" if smi else "code" if _mostly_code(lines) else "log"
     if fenced:
@@ -120,7 +129,7 @@ def _is_material(line: str, smi: bool) -> bool:
     low = line[:_ENDLESS].lower()
     if smi and _SMI_LINE.match(low):
         return True
-    return bool(_LOG_LINE.match(low) or _CODE_LINE.match(low))
+    return bool(_LOG_LINE.match(low) or _CODE_LINE.match(low) or _FIGURE.search(low))
 
 
 def _many_with_error(lines: Sequence[str]) -> bool:

@@ -15,6 +15,7 @@ _KINDS = {
 }
 _EFFECTS_SHOWN = 4
 _SMALLEST_EFFECT_GIB = 0.1
+_FULL = 0.85  # of a card's memory
 
 
 def log_sections(w: Words, report: CompareLogReport) -> list[str]:
@@ -36,6 +37,8 @@ def _cause(w: Words, report: CompareLogReport) -> str:
     known = entries("log_causes")
     if report.cause in known:
         return f"**{known[report.cause][w.language]}**"
+    if report.kind == "nvidia_smi":
+        return _used(w, report)
     worst = next((part for part in report.parts if f"{part.part}_differs" == report.cause), None)
     if worst is not None and worst.estimated is not None:
         name, flag = part_name(w, worst.part), _flag(worst)
@@ -46,13 +49,6 @@ def _cause(w: Words, report: CompareLogReport) -> str:
             f"{_figure(w, worst, worst.estimated)}。**",
         )
         return told + (w(f" {flag} changes it.", f"由 {flag} 决定。") if flag else "")
-    used, total = report.read.get("total_gib"), report.read.get("nvidia_smi_total_gib")
-    if isinstance(used, float) and isinstance(total, float):
-        cards = report.read.get("gpu_count", 1)
-        return w(
-            f"**The fullest of {cards} GPUs uses {w.gib(used)} of {w.gib(total)}.**",
-            f"**{cards} 张卡中占用最多的一张：{w.gib(used)} / {w.gib(total)}。**",
-        )
     if report.estimate is None:
         return w("**What the log states of memory:**", "**日志中的显存数据：**")
     compared = [part_name(w, part.part) for part in report.parts if part.relative is not None]
@@ -60,6 +56,30 @@ def _cause(w: Words, report: CompareLogReport) -> str:
         return w("**What the log states of memory:**", "**日志中的显存数据：**")
     listed = w.listed(compared)
     return w(f"**The log agrees with the estimate: {listed}.**", f"**日志与估算一致：{listed}。**")
+
+
+def _used(w: Words, report: CompareLogReport) -> str:
+    """What nvidia-smi shows of the fullest card; a full one says little where an engine took its share."""
+    used, total = report.read.get("total_gib"), report.read.get("nvidia_smi_total_gib")
+    if not (isinstance(used, int | float) and isinstance(total, int | float) and total):
+        return w("**What the log states of memory:**", "**日志中的显存数据：**")
+    cards = int(report.read.get("gpu_count") or 1)
+    which = (
+        w(f"The fullest of {cards} GPUs", f"{cards} 张卡中占用最多的一张")
+        if cards > 1
+        else w("The GPU", "这张卡")
+    )
+    told = w(
+        f"**{which} uses {w.gib(used)} of {w.gib(total)}.**",
+        f"**{which}已用 {w.gib(used)} / {w.gib(total)}。**",
+    )
+    if used < _FULL * total:
+        return told
+    return told + w(
+        " A serving engine reserves its share of the card at the start (vLLM 90 % and more), so a full card "
+        "does not say that the model needs it.",
+        "推理引擎启动时就会占住设定的份额（vLLM 默认 90% 以上），所以占满并不等于模型需要这么多。",
+    )
 
 
 def _read_line(w: Words, report: CompareLogReport) -> str:
@@ -101,8 +121,14 @@ def _parts_table(w: Words, report: CompareLogReport) -> str:
 
 def _effects_table(w: Words, report: CompareLogReport) -> str:
     """What single flags would change, the largest gain of cache first."""
-    told = [item for item in report.effects if abs(item.kv_pool_change_gib) >= _SMALLEST_EFFECT_GIB]
-    told += [item for item in report.effects if item not in told and item.kv_capacity_change]
+    if report.kind == "nvidia_smi":
+        return ""
+    room = [item for item in report.effects if item.kv_pool_gib_per_gpu > 0]
+    told = [
+        item
+        for item in room
+        if abs(item.kv_pool_change_gib) >= _SMALLEST_EFFECT_GIB or item.kv_capacity_change
+    ]
     if not told:
         return ""
     ordered = sorted(told, key=lambda item: -(item.kv_capacity_change or 0))[:_EFFECTS_SHOWN]

@@ -196,3 +196,40 @@ def test_a_long_config_keeps_what_is_read_of_it() -> None:
     assert "hidden_size" in short
     assert "LABEL" not in short
     assert not turns_of([text])[0].cut
+
+
+@pytest.mark.parametrize(
+    ("log", "first"),
+    [
+        (
+            "(EngineCore_DP0 pid=88) ERROR 03-11 09:12:01 [core.py:700] EngineCore failed to start.\n"
+            "ValueError: To serve at least one request with the models's max seq len (131072), (16.00 GiB KV "
+            "cache is needed, which is larger than the available KV cache memory (5.12 GiB).",
+            "max_model_len",
+        ),
+        (
+            "ERROR 10-02 10:01:20 [core.py:708] ValueError: No available memory for the cache blocks. Try "
+            "increasing `gpu_memory_utilization` when initializing the engine.",
+            "no room for a KV cache",
+        ),
+        (
+            "ERROR 10-02 10:01:20 [core.py:708] ValueError: Free memory on device (12.11/79.15 GiB) on "
+            "startup is less than desired GPU memory utilization (0.9, 71.24 GiB).",
+            "Another process",
+        ),
+    ],
+    ids=["cache too small", "no cache", "other process"],
+)
+def test_a_failed_start_names_its_cause_and_the_flag_first(advisor: Advisor, log: str, first: str) -> None:
+    text = answered(advisor, f"what is wrong?\n{log}").text
+    assert first in text.splitlines()[0]
+
+
+def test_a_full_card_is_not_taken_for_need(advisor: Advisor) -> None:
+    smi = (
+        "| NVIDIA-SMI 550.127.08   Driver Version: 550.127.08   CUDA Version: 12.4 |\n"
+        "|   0  Tesla T4                       On  |   00000000:00:07.0 Off |                    0 |\n"
+        "| N/A   45C    P0    27W /   70W |   14231MiB /  15360MiB |     97%      Default |\n"
+    )
+    text = answered(advisor, f"Qwen2.5-7B on this card, why so full?\n{smi}").text
+    assert text.startswith("**The GPU uses 13.9 GiB of 15.0 GiB.** A serving engine reserves its share")

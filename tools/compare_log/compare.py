@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError, InputError
+from knowledge.names import strip_quantization
 from tools.compare_log.parse import ParsedLog, parse_log
 from tools.contracts.base import Remark
 from tools.contracts.compare import CompareLogReport, CompareLogRequest, PartDifference
@@ -118,17 +121,29 @@ def _known_model(parsed: ParsedLog, request: CompareLogRequest, catalog: Catalog
 
 
 def _precision(parsed: ParsedLog, catalog: Catalog) -> str:
-    """The weight format of the log's quantization, file type or dtype; "" where the model's own counts."""
-    for key in ("weight_precision", "file_type", "dtype"):
+    """The weight format of the log's quantization, file type or dtype; "" where the model's own counts. The
+    dtype of a quantized model is that of its activations and says nothing of the weights."""
+    quantization = str(parsed.flags.get("weight_precision", "")).lower()
+    if quantization not in ("", "none", "auto"):
+        # "awq_marlin" is AWQ run by other kernels; "compressed-tensors" leaves it to the model's name
+        tag = strip_quantization(str(parsed.flags.get("model", "")))[1]
+        return _known_format((quantization, quantization.split("_")[0], tag), catalog)
+    for key in ("file_type", "dtype"):
         written = str(parsed.flags.get(key, "")).split(" - ")[0].strip().lower()
         if key == "file_type" and written:
             written = (
                 f"gguf-{str(parsed.flags[key]).lower().replace(' - medium', '_m').replace(' - small', '_s')}"
             )
-        if not written or written in ("none", "auto"):
-            continue
+        if written not in ("", "none", "auto") and (found := _known_format((written,), catalog)):
+            return found
+    return ""
+
+
+def _known_format(names: Iterable[str], catalog: Catalog) -> str:
+    """The first of some names that is a weight format, canonical; "" without one."""
+    for name in filter(None, names):
         try:
-            return catalog.precision(written).name
+            return catalog.precision(name).name
         except InputError:
             continue
     return ""

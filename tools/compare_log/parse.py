@@ -20,6 +20,10 @@ _NO_CACHE = (
     r"No available memory for the cache blocks"
     r"|larger than the maximum number of tokens that can be stored in KV cache"
 )
+_VLLM_WORDS = (
+    r"\bvllm\b|GPU KV cache|Available KV cache|# GPU blocks|Model loading took|KV cache is needed"
+    r"|No available memory for the cache|desired GPU memory utilization"
+)
 _SMI_ROW = r"(\d{1,8})\s{0,4}MiB\s{0,4}/\s{0,4}(\d{1,8})\s{0,4}MiB"
 _LONGEST_LINE = 12_000  # characters; vLLM prints its whole configuration in one line of some thousand
 
@@ -43,7 +47,7 @@ def parse_log(text: str) -> ParsedLog:
         parsed = _read(text, ParsedLog("llama.cpp", "llama.cpp"), _LLAMA_PARTS, _LLAMA_FLAGS)
     elif re.search(r"Load weight end|mem_fraction_static|max_total_num_tokens|\bsglang\b", text, re.I):
         parsed = _read(text, ParsedLog("sglang", "sglang"), _SGLANG_PARTS, _SGLANG_FLAGS)
-    elif re.search(r"\bvllm\b|GPU KV cache|Available KV cache|# GPU blocks|Model loading took", text, re.I):
+    elif re.search(_VLLM_WORDS, text, re.I):
         parsed = _read(text, ParsedLog("vllm", "vllm"), _VLLM_PARTS, _VLLM_FLAGS)
     elif re.search(r"out of memory|OutOfMemoryError", text, re.I):
         parsed = ParsedLog("out_of_memory")

@@ -8,7 +8,7 @@ from tools.compare_log.parse import line_patterns
 
 _MOST_LINES = 120
 _LONGEST_LINE = 4_000
-_SENTENCE_LINES = 3  # an out-of-memory message wraps over so many lines of a terminal
+_SENTENCE_LINES = 4  # an out-of-memory message wraps over so many lines of a terminal
 _MEMORY_FAULT = re.compile(r"out of memory|OutOfMemoryError|No available memory", re.IGNORECASE)
 
 

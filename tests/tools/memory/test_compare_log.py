@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
+
 import pytest
 
 from knowledge.catalog import Catalog, shipped_catalog
 from knowledge.errors import InputError
 from tools.compare_log import compare_log
 from tools.compare_log.parse import parse_log
+from tools.compare_log.telling import telling_lines
 from tools.contracts.compare import CompareLogReport, CompareLogRequest, PartDifference
 
 VLLM_V1 = """
@@ -171,3 +175,43 @@ def test_a_model_that_the_user_misspells_is_refused_and_not_replaced(catalog: Ca
     found = compare_log(CompareLogRequest(text=VLLM_V1, model="Llama-9-8B"), catalog)
     assert found.estimate is None
     assert [remark.code for remark in found.warnings if remark.code == "no_estimate"]
+
+
+VLLM_AWQ = """INFO 11-05 08:41:10 llm_engine.py:237] Initializing an LLM engine (v0.6.3.post1) with config: \
+model='Qwen/Qwen2.5-72B-Instruct-AWQ', dtype=torch.float16, max_seq_len=32768, tensor_parallel_size=2, \
+quantization=awq_marlin, enforce_eager=False, kv_cache_dtype=auto
+INFO 11-05 08:42:40 model_runner.py:1067] Loading model weights took 19.3811 GB
+INFO 11-05 08:42:50 distributed_gpu_executor.py:57] # GPU blocks: 5923, # CPU blocks: 1638
+"""
+
+
+def test_the_dtype_of_a_quantized_model_is_not_taken_for_that_of_its_weights() -> None:
+    found = report(VLLM_AWQ, gpu="A100-40GB", gpu_count=2)
+    assert found.estimate is not None
+    assert found.estimate.weight_precision == "awq-int4"
+    assert part(found, "weights").relative == pytest.approx(0, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm\n" + "1" * 500_000,
+        "vllm " + "Graph capturing finished in " * 20_000,
+        "out of memory " + "9" * 100_000 + " GiB free",
+        "NVIDIA-SMI " + "MiB / " * 100_000,
+        ("Load weight end." * 700 + "\n") * 40,
+    ],
+)
+def test_a_hostile_log_is_read_in_bearable_time(text: str) -> None:
+    started = time.perf_counter()
+    with contextlib.suppress(InputError):
+        parse_log(text)
+    telling_lines(text)
+    assert time.perf_counter() - started < 5
+
+
+def test_the_lines_that_tell_are_kept_of_a_long_log() -> None:
+    lines = telling_lines("noise of no meaning\n" * 5000 + VLLM_V1 + "noise\n" * 5000 + OOM)
+    assert "420,864" in lines
+    assert "noise" not in lines
+    assert "reserved by PyTorch" in lines
