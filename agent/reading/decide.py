@@ -65,6 +65,8 @@ def continues(turn: Turn, state: State, special: Intent | None) -> bool:
         return False
     words = tags("special")
     follows = any(words[name].search(turn.words.plain) for name in ("follow", "same_work"))
+    if "launch" in turn.topics and not turn.found.keys() & OF_MODEL:
+        follows = True  # files start the work that was spoken of
     if turn.pasted.kind:
         return follows or state.intent == "troubleshoot"
     heavy = [intent for intent, weight in turn.weights if weight >= 2.5]

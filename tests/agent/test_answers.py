@@ -249,3 +249,20 @@ def test_an_engine_that_another_stands_in_for_is_said(advisor: Advisor, question
         if line.startswith(("**Assumed", "**假设"))
     )
     assert "llama.cpp" in assumed
+
+
+@pytest.mark.parametrize(
+    ("turns", "file"),
+    [
+        (("LoRA 微调 Qwen2.5-7B 用什么实例", "给我启动命令"), "train.sh"),
+        (("Which instance for Qwen2.5-7B inference?", "Give me the launch commands"), "serve.sh"),
+        (("Launch commands for LoRA fine-tuning Qwen2.5-7B on A10",), "train.yaml"),
+        (("Qwen2.5-7B 推理用哪个实例", "给我部署脚本"), "docker-compose.yaml"),
+    ],
+)
+def test_launch_files_come_when_they_are_asked_for_as_the_answer_offers(
+    advisor: Advisor, turns: tuple[str, ...], file: str
+) -> None:
+    text = answer(advisor, *turns).text
+    assert f"`{file}`" in text
+    assert "main.tf" in text
