@@ -223,7 +223,9 @@ def _inference_kind(row: dict[str, str]) -> str:
         return "KV bytes per token"
     if metric in ("kv_cache_gib_per_gpu", "kv_cache_tokens_total"):
         stated = row["gpu_model"] and row["gpu_memory_utilization"] and float(row["value"]) > 0
-        return "KV pool and KV tokens" if stated else ""
+        # What an engine keeps beside the pool differs by its generation, so the version is a deciding field.
+        versioned = row["engine_version"] or not engine.startswith("vllm")
+        return ("KV pool and KV tokens" if versioned else "KV pool, version not stated") if stated else ""
     if metric == "activation_peak_gib":
         return "activation at start, vLLM" if engine.startswith("vllm") else "activation, other engines"
     if metric in ("fits", "oom"):

@@ -14,7 +14,7 @@ from knowledge.catalog import Catalog, shipped_catalog
 PROMISED = {
     "KV bytes per token": (0.0, 0.01, 90),
     "weights against logs": (1.5, 8.0, 95),
-    "KV pool and KV tokens": (3.5, 20.0, 90),
+    "KV pool and KV tokens": (2.5, 14.0, 90),
     "activation at start, vLLM": (5.0, 18.0, 100),
     "activation, other engines": (10.0, 20.0, 100),
     "Transformers by nvidia-smi, 16 bit": (6.0, 35.0, 100),
