@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -14,8 +13,9 @@ from openai import OpenAI, OpenAIError
 from agent.secrets import without_secrets
 from settings import Settings
 
-PROBE_TIMEOUT_S = 15.0  # one request
+PROBE_TIMEOUT_S = 30.0  # one request; a small server on a processor takes its time
 _MAX_TOKENS = 200
+_NOBODY = ("APITimeoutError", "APIConnectionError")  # how the detail of such a fault begins
 _SCHEMA = {
     "type": "object",
     "properties": {"gpus": {"type": "integer"}},
@@ -63,7 +63,9 @@ class Probe:
 
 
 def probe(settings: Settings, timeout_s: float = PROBE_TIMEOUT_S) -> Probe:
-    """Asks the configured service five small questions at once. Nothing is raised for what it answers."""
+    """Asks the configured service five small questions, one after the other: a small server takes one at a
+    time, and waiting behind the others would pass for inability. After a first one that nobody answers the
+    rest is not tried. Nothing is raised for what the service answers."""
     key = settings.openai_api_key.get_secret_value() or "none"
     client = OpenAI(api_key=key, base_url=settings.openai_base_url or None, timeout=timeout_s, max_retries=0)
     tries: dict[str, Callable[[OpenAI, str], str]] = {
@@ -73,12 +75,15 @@ def probe(settings: Settings, timeout_s: float = PROBE_TIMEOUT_S) -> Probe:
         "parallel_tools": _parallel_tools,
         "json_schema": _json_schema,
     }
-    with client, ThreadPoolExecutor(len(tries)) as pool:
-        running = {
-            name: pool.submit(_try, attempt, client, settings.openai_model, key)
-            for name, attempt in tries.items()
-        }
-        return Probe({name: future.result() for name, future in running.items()})
+    found: dict[str, Ability] = {}
+    with client:
+        for name, attempt in tries.items():
+            gone = found.get("chat")
+            if gone is not None and gone.detail.startswith(_NOBODY):
+                found[name] = Ability(False, "not tried: the service does not answer", 0.0)
+            else:
+                found[name] = _try(attempt, client, settings.openai_model, key)
+    return Probe(found)
 
 
 def probe_lines(found: Probe) -> list[str]:

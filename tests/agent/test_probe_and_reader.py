@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from typing import Any
 
@@ -16,7 +17,7 @@ from agent.probe import probe
 from agent.run import Advisor, open_advisor
 from knowledge.catalog import Catalog
 from settings import Settings
-from tests.agent.model_server import Exchange, ModelServer, Play, fails, says
+from tests.agent.model_server import Exchange, ModelServer, Play, fails, says, silent
 
 TOOL_CALL = {"type": "function", "function": {"name": "price", "arguments": '{"gpu": "A10"}'}}
 
@@ -56,6 +57,26 @@ def test_a_probe_says_what_a_service_can_do(play: Play, missing: set[str], mode:
         found = probe(settings_of(server))
     assert {name for name, item in found.abilities.items() if not item.works} == missing
     assert found.mode == mode
+
+
+def test_a_server_that_takes_one_question_at_a_time_is_not_taken_for_unable() -> None:
+    def one_at_a_time(exchange: Exchange) -> None:
+        with turn:
+            time.sleep(0.4)
+            able()(exchange)
+
+    turn = threading.Lock()
+    with ModelServer(one_at_a_time) as server:
+        assert probe(settings_of(server), timeout_s=1.0).mode == "agent"
+
+
+def test_a_service_that_nobody_answers_is_given_up_after_one_question() -> None:
+    with ModelServer(silent(3)) as server:
+        begun = time.monotonic()
+        found = probe(settings_of(server), timeout_s=0.5)
+        assert time.monotonic() - begun < 2
+    assert found.mode == "none"
+    assert found.abilities["tools"].detail.startswith("not tried")
 
 
 def test_the_command_prints_the_probe_without_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
