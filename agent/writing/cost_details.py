@@ -10,6 +10,7 @@ from agent.writing.glossary import entries
 from agent.writing.spot import spot_lines
 from agent.writing.words import Words, bullets
 from tools.contracts.cost import CostLine, CostReport, MixedPlan, PriceShown, StockShown
+from tools.cost.schedule import HOURS_PER_MONTH
 
 _DAYS = 30.4  # of a month
 _MONTH = 729.0  # hours
@@ -110,6 +111,12 @@ def _total_lines(w: Words, report: CostReport) -> Iterator[str]:
 def _break_even_lines(w: Words, report: CostReport) -> Iterator[str]:
     for item in report.break_evens:
         above, than = w.purchase(item.cheaper_above), w.purchase(item.than)
+        if item.hours_per_month >= HOURS_PER_MONTH:
+            yield w(
+                f"{above} costs more than {than} even over a whole month",
+                f"即使整月运行，{above}也比{than}贵",
+            )
+            continue
         hours, daily = w.num(item.hours_per_month), w.num(item.hours_per_month / _DAYS, 2)
         yield w(
             f"{above} is cheaper than {than} above {hours} hours a month (about {daily} a day)",

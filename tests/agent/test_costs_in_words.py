@@ -358,3 +358,31 @@ def test_work_lost_on_spot_is_reckoned_where_the_terms_are_said(advisor: Advisor
     )
     assert "7.5 min (half of the 15 min" in text
     assert "41.51 h" in text  # 40 / (1 - 3 / 24 x 17.5 / 60)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (
+            f"{A10} monthly subscription or pay-as-you-go",
+            "costs more than pay-as-you-go even over a whole month",
+        ),
+        (f"{A10} 包月还是按量划算", "即使整月运行，包月也比按量付费贵"),
+    ],
+)
+def test_a_subscription_that_never_pays_names_no_hours_beyond_the_month(
+    tmp_path: Path, question: str, words: str
+) -> None:
+    rows = {
+        "a": [
+            LivePrice(**LIVE, purchase="payg", price=Decimal("9.9"), unit="hour"),
+            LivePrice(**LIVE, purchase="subscription_1m", price=Decimal("8000"), unit="month"),
+        ]
+    }
+    with Store(tmp_path) as store:
+        store.record_all(rows, ASKED)
+    catalog = Catalog(clock=lambda: NOW)
+    catalog.live = Overlay(tmp_path)
+    text = said(Advisor(catalog, OneGuide()), question)
+    assert words in text
+    assert "808" not in text
