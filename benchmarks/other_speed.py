@@ -18,10 +18,10 @@ _INTRODUCTION = """Units per second (images, clips, texts, seconds of audio) aga
 versions of a model (three of them share a list of speech times with a fitted row). The ranges were set with
 all rows in view. Where a source names no steps, tokens or GPU for certain, the row's note says what was
 taken."""
-_LIMITS = """Known limits: detectors of one image at a time run at about half the estimated rate; the newest
-attention kernels with 8-bit products (video on H100 and H200) run up to 1.5 times faster; text servers were
-not measured with their lengths stated, so their range is wide; of the cards on sale here L20, T4, V100, A100
-and H20 have rows, the others are labelled "estimate only"."""
+_LIMITS = """Known limits: the newest attention kernels with 8-bit products (video on H100 and H200) run up to
+1.5 times faster; Swin, whose attention goes by windows, runs at 0.5 to 0.6 of the estimate; text servers
+were not measured with their lengths stated, so their range is wide; of the cards on sale here L20, T4, V100,
+A100 and H20 have rows, the others are labelled "estimate only"."""
 _PASSES = {"yes": 2, "distilled": 1, "": None}
 # Of the fields of a row, those that a request takes as they stand.
 _COPIED = (

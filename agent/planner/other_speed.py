@@ -26,6 +26,13 @@ _CLIP = re.compile(
     re.IGNORECASE,
 )
 _ENGINES = frozenset({"vllm", "sglang", "tensorrt-llm", "transformers"})
+# Engines of this work only, as the calculator names them.
+_OWN_ENGINE = re.compile(
+    r"(?<![\w.-])(TensorRT(?!-?LLM)|ONNX Runtime|torch\.compile|PyTorch|diffusers|ComfyUI|xDiT|"
+    r"faster-whisper|whisperx|CTranslate2|TEI|text-embeddings-inference|sentence-transformers|FlagEmbedding)(?![\w-])",
+    re.IGNORECASE | re.ASCII,
+)
+_SIDES = re.compile(r"\d{3,4}\s*[x×*]\s*\d{3,4}|imgsz", re.IGNORECASE)
 
 
 def size(case: Case) -> list[Call]:
@@ -71,18 +78,31 @@ def _rate(case: Case, place: dict[str, Any]) -> Call:
     values: dict[str, Any] = {
         "model": models(reading)[0],
         "task": request.task if request.task in ("diffusion", "video") else "",
-        "resolution": request.resolution,
+        "resolution": _resolution(case),
         "frames": request.frames,
         "duration_s": float(clip[1]) if clip and not request.frames else None,
         "steps": int(steps[1]) if steps and int(steps[1]) else None,
         "batch": request.batch,
         "tokens": request.context_tokens or request.input_tokens,
         "precision": request.precision,
-        "engine": request.engine if request.engine in _ENGINES else "",
+        "engine": _engine(reading.question, request.engine),
         **_amount(case),
         **place,
     }
     return Call(TOOL, {key: value for key, value in values.items() if value})
+
+
+def _resolution(case: Case) -> str:
+    """The size stated; "1080p" of a camera says nothing of the size at which a network of vision reads."""
+    found = case.catalog.find_model(models(case.reading)[0])
+    if found is not None and found.kind == "vision" and not _SIDES.search(case.reading.question):
+        return ""
+    return case.reading.request.resolution
+
+
+def _engine(question: str, read: str) -> str:
+    own = _OWN_ENGINE.search(question)
+    return own[1] if own else read if read in _ENGINES else ""
 
 
 def _amount(case: Case) -> dict[str, float]:

@@ -27,6 +27,8 @@ QUESTIONS = (
     ("bge-reranker-v2-m3 on A10: how many pairs per second?", r"pairs/s"),
     ("CosyVoice2 在 L20 上的实时率是多少", r"倍实时"),
     ("how fast is YOLOv8m on T4, fps?", r"images/s"),
+    ("how fast is YOLO11m on T4 with TensorRT batch 1, fps, for 1080p cameras?", r"about [12]\d\d images/s"),
+    ("Flux.1-dev on A100 with torch.compile, 28 steps, seconds per image?", r"images per minute"),
 )
 
 

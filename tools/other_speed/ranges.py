@@ -30,12 +30,12 @@ _SPREADS: dict[OtherKind, Spread] = {
     "reranker": Spread(0.87, 1.17),
     "vision": Spread(0.62, 1.14),
 }
-# Engines of whose class few rows of the kind exist: text servers beside the model, detectors of one image.
+# Engines of whose class few rows of the kind exist: text servers beside the model, ONNX Runtime.
 _THIN = Spread(0.5, 1.25)
 _WELL_MEASURED: dict[OtherKind, frozenset[str]] = {
     "embedding": frozenset({"TensorRT"}),
     "reranker": frozenset({"TensorRT"}),
-    "vision": frozenset({"eager", "PyTorch", "timm"}),
+    "vision": frozenset({"eager", "PyTorch", "timm", "compiled", "TensorRT"}),
 }
 # Cards with measurements of a kind (benchmarks/data/other_speed.csv), whatever their memory or form.
 _MEASURED: dict[OtherKind, frozenset[str]] = {
@@ -45,7 +45,7 @@ _MEASURED: dict[OtherKind, frozenset[str]] = {
     "tts": frozenset({"L20"}),
     "embedding": frozenset({"A100", "A30", "T4"}),
     "reranker": frozenset({"A100", "A30", "T4", "V100"}),
-    "vision": frozenset({"A100", "RTX-3090", "RTX-4090"}),
+    "vision": frozenset({"A100", "RTX-3090", "RTX-4090", "T4"}),
 }
 _FORM = re.compile(r"-(\d+GB|PCIe|SXM\w*)")
 # No measurement of the card: at least a factor of two between low and high.
