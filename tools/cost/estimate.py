@@ -27,6 +27,7 @@ STALE_AFTER_DAYS = 180
 _NOT_INCLUDED = ("system_disk", "public_traffic", "image_fee", "snapshots")
 _REGIONS_SHOWN = 3
 _MICRO = Decimal("0.000001")
+_LEAST_HOURS = 0.0001  # of use a month; a subscription's price per hour of use needs some
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,13 @@ def _resolve(request: CostRequest, catalog: Catalog) -> _Ask:
     if currency == "USD" and not published(catalog, instance.instance_type, region, "USD").get(purchase):
         currency = "CNY"  # the USD list of this type is not known; the report converts and says so
     return _Ask(
-        request, instance, region, purchase, currency, Decimal(str(round(use_hours, 4))), tuple(assumptions)
+        request,
+        instance,
+        region,
+        purchase,
+        currency,
+        Decimal(str(max(round(use_hours, 4), _LEAST_HOURS))),
+        tuple(assumptions),
     )
 
 

@@ -15,6 +15,7 @@ from tools.contracts.cost import CostRequest, SpotAverage, SpotOutlook
 DEFAULT_CHECKPOINT_MINUTES = 30.0
 DEFAULT_RESTART_MINUTES = 10.0  # a new machine, image and weights
 DEFAULT_INTERRUPTIONS_PER_DAY = 1.0  # no document names a rate for GPU types
+_LEAST_PROGRESS = 0.01  # of the time: below it the work practically stands still
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def spot_outlook(
     lost_each = checkpoint / 2 + restart
     rate = daily / 24
     share = 1.0 - rate * lost_each / 60
-    total = hours / share if hours is not None and share > 0 else None
+    total = hours / share if hours is not None and share >= _LEAST_PROGRESS else None
     floor = _value(catalog, "spot_floor_percent")
     outlook = SpotOutlook(
         lowest_hourly=None if place.payg_hourly is None else place.payg_hourly * floor / 100,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 from tools.contracts.cost import CostRequest, PriceShown, WorkCost
 
@@ -25,14 +25,20 @@ def work_cost(
         return None
 
     def of(hours: float | None) -> Decimal | None:
-        return None if hours is None else (price * Decimal(str(hours))).quantize(_PRECISION)
+        return None if hours is None else _rounded(price * Decimal(str(hours)))
 
     return WorkCost(
         units=request.work_units,
-        unit_cost=(price * Decimal(str(request.work_units)) / Decimal(str(rate))).quantize(_PRECISION),
+        unit_cost=_rounded(price * Decimal(str(request.work_units)) / Decimal(str(rate))),
         hourly=price,
         currency=request.currency if quote is None else quote.currency,
         job_low=of(request.hours_low),
         job_high=of(request.hours_high),
         quote=quote,
     )
+
+
+def _rounded(amount: Decimal) -> Decimal:
+    """To millionths, however large: absurd rates give sums of more digits than the usual context holds."""
+    with localcontext(prec=60):
+        return amount.quantize(_PRECISION)
