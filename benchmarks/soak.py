@@ -63,18 +63,12 @@ def service() -> Iterator[tuple[str, int]]:
     with create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
-        environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")},
-            "STATE_DIR": folder,
-            "HOST": "127.0.0.1",
-            "PORT": str(port),
-            "GRADIO_ANALYTICS_ENABLED": "False",
-            "ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true",
-        }
-        words = {"cwd": ROOT, "env": environment}
-        subprocess.run([sys.executable, "-m", "retrieval", "build"], check=True, **words)  # type: ignore[call-overload]
+        environment = _environment(folder, port)
+        subprocess.run([sys.executable, "-m", "retrieval", "build"], check=True, cwd=ROOT, env=environment)
         with (Path(folder) / "app.log").open("wb") as log:
-            app = subprocess.Popen([sys.executable, "app.py"], stdout=log, stderr=log, **words)  # type: ignore[call-overload]
+            app = subprocess.Popen(
+                [sys.executable, "app.py"], stdout=log, stderr=log, cwd=ROOT, env=environment
+            )
             try:
                 _wait(f"http://127.0.0.1:{port}/readyz", app)
                 yield f"http://127.0.0.1:{port}", app.pid
@@ -84,6 +78,19 @@ def service() -> Iterator[tuple[str, int]]:
                     app.wait(timeout=60)
                 except subprocess.TimeoutExpired:
                     app.kill()
+
+
+def _environment(folder: str, port: int) -> dict[str, str]:
+    """This environment without a language model, with a state and a port of the service's own."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("OPENAI_")}
+    return {
+        **kept,
+        "STATE_DIR": folder,
+        "HOST": "127.0.0.1",
+        "PORT": str(port),
+        "GRADIO_ANALYTICS_ENABLED": "False",
+        "ALIBABA_CLOUD_ECS_METADATA_DISABLED": "true",
+    }
 
 
 def _wait(address: str, app: subprocess.Popen[bytes]) -> None:
@@ -181,8 +188,8 @@ STAGES = (
 )
 
 
-def page(rows: list[tuple[Stage, Outcome, float]], began: datetime, busy: float) -> str:
-    """The result file."""
+def page(rows: list[tuple[Stage, Outcome, float]], began: datetime, busy: float, share: float = 1.0) -> str:
+    """The result file; a run at a share of the full size says so."""
     commit = subprocess.run(
         ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
@@ -191,7 +198,7 @@ def page(rows: list[tuple[Stage, Outcome, float]], began: datetime, busy: float)
         "",
         f"`make soak` on {began:%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}, {os.cpu_count()} cores "
         f"({platform.machine()}, {_processor()}), Python {platform.python_version()}, load before it "
-        f"{busy:.1f}.",
+        f"{busy:.1f}." + ("" if share >= 1 else f" **A trial at {share:.0%} of the sizes named below.**"),
         "",
         "| stage | what | holds | figures | minutes |",
         "| --- | --- | --- | --- | ---: |",
@@ -239,7 +246,7 @@ def main(
         )
         if target:
             target.write_text(
-                page(rows, began, busy), encoding="utf-8"
+                page(rows, began, busy, share), encoding="utf-8"
             )  # what is known survives an interruption
     raise typer.Exit(0 if all(outcome.holds for _, outcome, _ in rows) else 1)
 
