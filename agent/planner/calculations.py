@@ -34,6 +34,7 @@ from tools.contracts.training import TrainingTimeReport
 _TARGETS = 3
 _MODELS = 3
 _PRICED = 4
+_WHOLE_MACHINE = 8  # GPUs of a machine that bare metal offers too
 _SPECIAL = ("-tee", "-tdx")  # confidential editions: nobody's plain choice
 
 
@@ -136,11 +137,30 @@ def cost(case: Case) -> list[Call]:
             places = [{"instance_type": item} for item in types]
             return [Call("estimate_throughput", speed_args(reading, name, place)) for place in places]
     speeds = {report.gpu: report for report in case.done.all(ThroughputReport)}
+    wanted = [(item, region) for item in types for region in (reading.request.regions or ("",))]
     return [
         Call("estimate_cost", cost_args(reading, item, region, speeds.get(catalog.instance(item).gpu_model)))
-        for item in types
-        for region in (reading.request.regions or ("",))
+        for item, region in [*wanted, *_cheaper_twins(reading, types, catalog)]
     ]
+
+
+def _cheaper_twins(reading: Reading, types: list[str], catalog: Catalog) -> list[tuple[str, str]]:
+    """For a whole machine of a card named: the bare-metal type with these cards, where it is listed below."""
+    request = reading.request
+    if not request.gpu_wanted or request.regions or mentioned(reading, "instance", "family"):
+        return []
+    row = max((catalog.instance(item) for item in types), key=lambda item: item.whole_gpus)
+    price = catalog.price(row.instance_type, catalog.region_asked().region_id)
+    if row.whole_gpus < _WHOLE_MACHINE or price is None:
+        return []
+    twins = [
+        lowest
+        for twin in catalog.with_gpu(row.gpu_model, "current")
+        if twin.whole_gpus == row.whole_gpus and twin.family.startswith("ebm")
+        if (lowest := catalog.cheapest_price(twin.instance_type)) is not None and lowest.price < price.price
+        if catalog.price(twin.instance_type, price.region_id) is None
+    ]
+    return [(low.instance_type, low.region_id) for low in twins[:1]]
 
 
 def _cost_of_choice(case: Case) -> list[Call]:

@@ -36,6 +36,7 @@ _NO_SUBJECT = frozenset(
         "slower_with_load",
     }
 )
+_ASKS_PRICE = re.compile(r"多少钱|什么价|价格是|how much|what does .{1,30} cost|price of")
 # Work that is measured by what gets through in a time, and the words that give such a load.
 _RATED = frozenset({"asr", "tts", "vision", "embedding", "reranker", "diffusion", "video"})
 _LOADS = ("items_per_day", "items_per_second", "requests_per_second")
@@ -95,6 +96,11 @@ def choose_intent(turn: Turn, state: State, follow_up: bool) -> tuple[Intent, tu
         main = _settled(ranked[0], state) if follow_up else ranked[0]
     else:
         main = _by_names(turn)
+    slow = turn.seen.topics & {"utilisation", "slow"}
+    if main == "size" and slow and "troubleshoot" in ranked and state.knows("gpu_wanted"):
+        main = "speed"  # the cards are there and idle: what they could do, not what to buy
+    if main == "claim" and not turn.claims and "cost" in ranked and _ASKS_PRICE.search(turn.words.plain):
+        main = "cost"  # "what does one cost, and are eight just eight times that": the prices answer
     if (
         main in ("memory", "size")
         and state.value("task") in _RATED

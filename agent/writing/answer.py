@@ -272,7 +272,6 @@ def _next_step(w: Words, findings: Findings) -> str:
             "**下一步**：请告诉我用途（推理、训练、出图、图形）和模型规模，我再算显存和速度。",
         )
     return w(
-        "**Next:** check the stock of the zone in the console, then ask me for the launch commands "
-        "(Terraform, CLI, serving or training command).",
-        "**下一步**：在控制台确认可用区库存，然后可以让我给出启动命令（Terraform、CLI、推理或训练命令）。",
+        "**Next:** check the zone's stock in the console; I can write the launch commands.",
+        "**下一步**：在控制台确认可用区库存；启动命令（Terraform、CLI、推理或训练）我可以给出。",
     )

@@ -108,9 +108,12 @@ def _is_precision(tag: str, catalog: Catalog) -> bool:
 @lru_cache(maxsize=512)
 def generic_model(params_b: float) -> Model:
     """A dense decoder of this size in the proportions of the Llama and Qwen lines: about 13 h^2 parameters
-    a layer, h / 110 layers, heads of 128 of which 8 hold KV, a vocabulary of 128,256."""
+    a layer, h / 110 layers, heads of 128 of which 8 hold KV, a vocabulary of 128,256. From 2,048 on h is a
+    multiple of 1,024, as in those lines: the heads divide among 2, 4 and 8 GPUs."""
     vocab, tied = 128_256, params_b <= 4
-    hidden = max(256, round((params_b * 1e9 * 110 / 13) ** (1 / 3) / 128) * 128)
+    width = (params_b * 1e9 * 110 / 13) ** (1 / 3)
+    step = 1024 if width >= 2048 else 128
+    hidden = max(256, round(width / step) * step)
     tables = vocab * hidden * (1 if tied else 2)
     layers = max(2, round(max(params_b * 1e9 - tables, 0.3 * params_b * 1e9) / (13.0 * hidden**2)))
     heads = max(1, hidden // 128)
