@@ -79,10 +79,17 @@ def instead(case: Case) -> list[Call]:
     tried = len(case.done.all(Recommendation))
     if tried == 1 and request.gpu_count and request.gpu_wanted:  # more of the same cards first
         return [Call("recommend_instance", sizing_args(request, gpu_count=None), "instead")]
-    if tried > 2 or any(item.options for item in case.done.all(Recommendation)):
+    if tried > 2 or any(item.options and not splits_model(item) for item in case.done.all(Recommendation)):
         return []
     free = sizing_args(request, gpu_wanted=None, gpu_count=None, instance_wanted=None)
     return [Call("recommend_instance", free, "instead")]
+
+
+def splits_model(found: Recommendation) -> bool:
+    """Whether one served model lies over several machines, which other cards may save."""
+    best = found.options[0]
+    over = best.plan.tensor_parallel * best.plan.pipeline_parallel > best.gpu_count
+    return over and found.request.task == "inference"
 
 
 def speed(case: Case) -> list[Call]:

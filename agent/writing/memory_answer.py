@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agent.planner.calculations import splits_model
 from agent.steps import Findings, Step
 from agent.writing.memory import (
     AnyMemory,
@@ -156,8 +157,8 @@ def largest_models_line(w: Words, findings: Findings) -> str:
 
 def instead_sections(w: Words, findings: Findings) -> list[str]:
     """Other cards that do the work which the cards named cannot."""
-    tried = findings.all(Recommendation, "instead")
-    found = next((item for item in tried if item.options), None)
+    tried = [item for item in findings.all(Recommendation, "instead") if item.options]
+    found = next((item for item in tried if not splits_model(item)), next(iter(tried), None))
     if found is None:
         return []
     return [
