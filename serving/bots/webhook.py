@@ -9,8 +9,10 @@ import time
 
 import httpx
 from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from serving.asgi import whole
 from serving.bots.bot import BotDesk, BotMessage
 from serving.handover import signed_headers
 from serving.problems import Refused, refusals
@@ -70,9 +72,8 @@ def webhook_routes(bots: BotDesk, settings: Settings) -> APIRouter:
         try:
             message = WebhookMessage.model_validate_json(body)
         except ValidationError as error:
-            fault = error.errors()[0]
-            field = ".".join(map(str, fault["loc"])) or "body"
-            raise Refused(422, "The request is not well formed", f"`{field}`: {fault['msg']}") from None
+            faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in error.errors(include_url=False)]
+            raise RequestValidationError(faults) from None
 
         async def push(text: str) -> None:
             await _post(
@@ -105,7 +106,8 @@ def _check_signature(secret: str, request: Request, body: bytes) -> None:
     expected = f"sha256={hmac.new(secret.encode(), at.encode() + b'.' + body, hashlib.sha256).hexdigest()}"
     if not hmac.compare_digest(expected.encode(), given.encode()):
         raise Refused(401, "Wrong signature", "X-GSA-Signature does not fit the body, time and secret.")
-    if not at.isdigit() or abs(time.time() - int(at)) > REPLAY_WINDOW_S:
+    moment = whole(at)
+    if moment is None or abs(time.time() - moment) > REPLAY_WINDOW_S:
         raise Refused(401, "Too old", f"X-GSA-Timestamp is more than {REPLAY_WINDOW_S} s from now.")
 
 
