@@ -52,7 +52,6 @@ from agent.writing.notices import failure_text, notice_text
 from agent.writing.sources import sources_of
 from knowledge.catalog import Catalog, installed_catalog
 from knowledge.errors import InputError
-from knowledge.model_import import catalog_with
 from settings import Settings
 from tools.contracts.sizing import Recommendation
 from tools.langchain_tools import Fault, build_tools
@@ -115,7 +114,7 @@ class Advisor:
         """A talk that brings its own model is answered over facts that hold it; nothing of it is kept."""
         if not reading.own_models:
             return self._agents
-        return self._agents_over(catalog_with(self._catalog, [own.model for own in reading.own_models]))
+        return self._agents_over(self._catalog.with_models([own.model for own in reading.own_models]))
 
     async def _from_hub(self, texts: Sequence[str]) -> tuple[list[OwnModel], NoticeCode | None]:
         """Models named by an id that the catalog lacks, where a hub is set; its silence is a notice."""
@@ -169,9 +168,10 @@ class Advisor:
             talk[-1] = HumanMessage(talk[-1].text, additional_kwargs={"reading": run.reading})
             async for event in self._answer(run, talk, self._agents_for(run.reading)):
                 yield event
-        except InputError as error:
-            yield Failed(slot_fault_text(language_of(user_texts(turns)), error), "", error.payload())
         except Exception as error:
+            if isinstance(error, InputError) and run.reading is None:  # a slot that was set by hand
+                yield Failed(slot_fault_text(language_of(user_texts(turns)), error), "", error.payload())
+                return
             reference = uuid.uuid4().hex[:8]
             log.exception("answer %s failed", reference, exc_info=error)
             yield Failed(failure_text(run.language, reference), reference)

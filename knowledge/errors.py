@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+
+
+def _writable(text: str) -> str:
+    """A text that every encoder takes: halves of a surrogate pair, which JSON may carry, become a mark."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class AdvisorError(Exception):
@@ -17,8 +23,8 @@ class InputError(AdvisorError):
     """What was given cannot be used; says which field, what is allowed, and near matches for names."""
 
     def __init__(self, field: str, given: object, allowed: str, suggestions: Sequence[str] = ()) -> None:
-        self.field = field
-        self.given = given
+        self.field = _writable(field)
+        self.given = _writable(given) if isinstance(given, str) else given
         self.allowed = allowed
         self.suggestions = tuple(suggestions)
         super().__init__(self._sentence())
@@ -34,7 +40,8 @@ class InputError(AdvisorError):
 
     def payload(self) -> dict[str, object]:
         given = self.given
-        if not isinstance(given, str | int | float | bool | type(None)):
+        finite = not isinstance(given, float) or math.isfinite(given)
+        if not isinstance(given, str | int | float | bool | type(None)) or not finite:
             given = repr(given)
         if isinstance(given, str) and len(given) > 200:
             given = given[:197] + "..."

@@ -71,6 +71,28 @@ def test_hostile_slots_are_refused_and_nothing_breaks(app: FastAPI, call: Call, 
     assert call(app, "POST", "/api/v1/chat", json=body).status_code == 422
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"ttft_ms": 1e999}',
+        '{"ttft_ms": NaN}',
+        '{"model": "\\ud800"}',
+        '{"\\ud800": 1}',
+        '{"regions": ["\\ud83d"]}',
+    ],
+)
+@pytest.mark.parametrize("stream", ["true", "false"])
+def test_what_no_encoder_takes_is_refused_as_well(app: FastAPI, call: Call, raw: str, stream: str) -> None:
+    body = (
+        f'{{"messages": [{{"role": "user", "content": "which GPU?", "slots": {raw}}}], "stream": {stream}}}'
+    )
+    reply = call(
+        app, "POST", "/api/v1/chat", content=body.encode(), headers={"content-type": "application/json"}
+    )
+    assert reply.status_code == (200 if stream == "true" else 422)
+    assert "fault" in reply.text or "error" in reply.text
+
+
 @pytest.mark.parametrize("path", ["/api/v1/chat", "/v1/chat/completions"])
 def test_a_pasted_log_is_compared_in_both_forms(app: FastAPI, call: Call, path: str) -> None:
     reply = call(app, "POST", path, json={"messages": [said(f"fine on one A100?\n{LOG}")]}).json()
