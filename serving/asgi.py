@@ -6,6 +6,8 @@ from typing import Any
 
 from starlette.types import Scope
 
+_DIGITS = 18
+
 
 def path_of(scope: Scope) -> str:
     """The path without the prefix of a proxy, whether or not the proxy strips it."""
@@ -19,6 +21,12 @@ def put_below(scope: Scope, root: str) -> None:
         scope["root_path"] = root
         if not (scope["path"] == root or scope["path"].startswith(f"{root}/")):
             scope["path"] = root + scope["path"]
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a header states; None for other text. `isdigit` takes "²" too, for which `int`
+    raises, as it does for thousands of digits."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None
 
 
 def state_of(scope: Scope) -> dict[str, Any]:
