@@ -55,7 +55,7 @@ def launch_kit(option: Option, request: SizingRequest, catalog: Catalog) -> Laun
     elif isinstance(option.memory, TrainingMemoryReport):
         more, needed = training_files(option, request, catalog, env)
         if any(file.name == "train.yaml" for file in more):
-            assumptions, sources = training_assumptions(option), (*_SOURCES, EXAMPLES)
+            assumptions, sources = training_assumptions(option, request), (*_SOURCES, EXAMPLES)
     else:
         more, needed = [], []
     return LaunchKit(

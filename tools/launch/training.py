@@ -11,7 +11,7 @@ from knowledge.catalog import Catalog
 from tools.contracts.base import Assumption, SourceRef
 from tools.contracts.launch import LaunchFile
 from tools.contracts.sizing import Option, SizingRequest
-from tools.contracts.training import TrainingMemoryReport
+from tools.contracts.training import TrainingMemoryReport, TrainingTimeReport
 from tools.training_memory.step import ACCUMULATION
 
 _STAGES = {"pretrain": "pt"}
@@ -45,6 +45,8 @@ def training_files(
         "recomputes": any(
             (item.field, item.value) == ("gradient_checkpointing", "full") for item in memory.assumptions
         ),
+        "accumulation": _accumulation(option, request),
+        "global_batch": _global_batch(option),
         "precision": "fp16" if option.precision == "fp16" else "bf16",
         "tensor_split": tensor_split,
     }
@@ -89,7 +91,7 @@ def _settings(
         "cutoff_len": values["sequence"],
         "output_dir": "saves/run",
         "per_device_train_batch_size": values["micro_batch"],
-        "gradient_accumulation_steps": ACCUMULATION,
+        "gradient_accumulation_steps": values["accumulation"],
         "learning_rate": _learning_rate(method),
         "num_train_epochs": float(request.epochs or 1),
         "gradient_checkpointing": values["recomputes"],
@@ -104,16 +106,35 @@ def _learning_rate(method: str) -> float:
     return _ADAPTER_RATE if method in ("lora", "qlora") else _FULL_RATE
 
 
-def training_assumptions(option: Option) -> tuple[Assumption, ...]:
+def training_assumptions(option: Option, request: SizingRequest) -> tuple[Assumption, ...]:
     """Settings of `train.yaml` that decide how well the model learns and that nobody named."""
     memory = option.memory
     if not isinstance(memory, TrainingMemoryReport):
         return ()
-    rate = _learning_rate(memory.method)
+    rate, steps = _learning_rate(memory.method), _accumulation(option, request)
+    usual = "framework_example" if steps == ACCUMULATION else "default"
     return (
         Assumption(field="learning_rate", value=rate, reason="framework_example"),
-        Assumption(field="gradient_accumulation", value=ACCUMULATION, reason="framework_example"),
+        Assumption(field="gradient_accumulation", value=steps, reason=usual),
     )
+
+
+def _global_batch(option: Option) -> int | None:
+    """Samples of an optimizer step that the hours were computed for."""
+    speed = option.speed
+    if not isinstance(speed, TrainingTimeReport):
+        return None
+    found = next((item.value for item in speed.assumptions if item.field == "global_batch"), None)
+    return found if isinstance(found, int) else None
+
+
+def _accumulation(option: Option, request: SizingRequest) -> int:
+    """Micro-batches of an optimizer step and rank, as in the hours."""
+    batch, memory = _global_batch(option), option.memory
+    if batch is None or not isinstance(memory, TrainingMemoryReport):
+        return ACCUMULATION
+    micro = _assumed(memory, "micro_batch", request.micro_batch or request.batch)
+    return max(1, batch // (micro * max(1, option.plan.data_parallel)))
 
 
 def _deepspeed(stage: int, precision: str) -> dict[str, object]:

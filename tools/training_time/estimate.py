@@ -28,8 +28,8 @@ from tools.training_time.parallelism import TrainingPlan, plan_of
 
 # Network of one GPU in the reference machines of its generation: HGX A100 200 Gbit/s, HGX H100 and later 400.
 REFERENCE_GBPS = {8.0: 200.0, 9.0: 400.0, 10.0: 400.0}
-# Tokens between two updates in pre-training (Llama 2, Touvron et al. 2023: 4M); a rank accumulates its share, so
-# that the exchange of gradients between machines is paid once in many micro-batches.
+# Tokens between two updates in pre-training (Llama 2, Touvron et al. 2023: 4M); a rank accumulates its share,
+# so that the exchange of gradients between machines is paid once in many micro-batches.
 PRETRAIN_BATCH_TOKENS = 4 * 2**20
 # 80 % of 224 measurements of nine frameworks, widened by a fifth for rows outside the fit.
 MEASURED, EXPERTS, UNMEASURED = Spread(0.81, 1.29), Spread(0.80, 2.00), Spread(0.65, 1.45)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from knowledge.catalog import shipped_catalog
 from tools.contracts.launch import LaunchKit
 from tools.contracts.sizing import Option, Recommendation, SizingRequest
+from tools.contracts.training import TrainingTimeReport
 from tools.launch import launch_kit
 from tools.launch.quoting import hcl, shell
 from tools.recommend import recommend
@@ -200,3 +201,23 @@ def test_settings_that_nobody_named_are_said_with_their_source(method: str) -> N
         assert said["learning_rate"] == settings_["learning_rate"]
         assert said["gradient_accumulation"] == settings_["gradient_accumulation_steps"]
         assert any("LLaMA-Factory" in source.title for source in kit.sources)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"task": "finetune", "model": "Qwen2.5-7B", "method": "lora", "micro_batch": 2},
+        {"task": "finetune", "model": "Qwen2.5-7B", "method": "full"},
+        {"task": "pretrain", "params_b": 1.5, "gpu_wanted": ("A10",)},
+    ],
+)
+def test_the_files_train_the_batch_that_the_hours_are_for(fields: dict[str, object]) -> None:
+    for option, kit in kits(fields):
+        assert isinstance(option.speed, TrainingTimeReport)
+        batch = next(item.value for item in option.speed.assumptions if item.field == "global_batch")
+        if any(file.name == "train.yaml" for file in kit.files):
+            settings_ = yaml.safe_load(content(kit, "train.yaml"))
+            micro, steps = settings_["per_device_train_batch_size"], settings_["gradient_accumulation_steps"]
+            assert micro * steps * option.plan.data_parallel == batch
+        else:
+            assert f"--global-batch-size {batch}" in content(kit, "train.sh")
