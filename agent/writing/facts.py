@@ -91,7 +91,7 @@ def instance_sections(w: Words, report: InstanceReport) -> list[str]:
 def _usable_line(w: Words, gpu: Gpu, usable: float | None, measured: bool) -> str:
     parts = [value_word(w, gpu.architecture)]
     if usable is not None and gpu.memory_gib is not None:
-        how = w("as nvidia-smi shows it", "nvidia-smi 显示") if measured else w("derived", "推算")
+        how = w("that CUDA sees", "CUDA 可见") if measured else w("derived", "推算")
         parts.append(
             w(
                 f"{gpu.memory_gib:g} GB {gpu.memory_type} nominal, {w.gib(usable)} usable ({how})",

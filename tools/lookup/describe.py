@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.cards import nominal_gib, usable_gib
+from knowledge.cards import nominal_gib
 from knowledge.catalog import Catalog
 from knowledge.errors import NotKnown
 from knowledge.names import strip_quantization
@@ -21,6 +21,7 @@ from tools.cost import estimate_cost
 from tools.cost.prices import shown
 from tools.lookup.name import decode_name
 from tools.lookup.support import support_level
+from tools.memory.card import card_of
 from tools.memory.formats import format_of
 from tools.memory.weights import GIB, weight_bytes
 
@@ -197,7 +198,8 @@ def _usable(gpu: Gpu) -> tuple[float | None, bool]:
         nominal_gib(gpu)
     except NotKnown:
         return None, False
-    return usable_gib(gpu)
+    card = card_of(gpu)  # what CUDA sees, as the calculators count
+    return card.usable, card.measured
 
 
 def _from_price(

@@ -13,6 +13,10 @@ from tools.memory.plan import MemoryPlan, plan_memory
 from tools.memory.request import Resolved
 from tools.memory.weights import Plan
 
+_UNKNOWN_CARD = 9.0  # a memory class alone: any format is offered
+_FP8_STORED = 8.0  # compute capabilities from which formats run, as the table of precisions has them
+_INT8_COMPUTED = 7.5  # and AWQ
+_GPTQ = 7.0
 FEWEST_SEQUENCES = 16  # no server of ours is started for fewer sequences at once
 
 
@@ -61,18 +65,28 @@ def _changes(
     context = _context_that_fits(resolved, base)
     if context:
         yield "lower_context", "context_tokens", context, _of_length(resolved, context)
-    if resolved.kv.bits > 8:
+    capability = (resolved.card.capability if resolved.card else None) or _UNKNOWN_CARD
+    if resolved.kv.bits > 8 and capability >= _FP8_STORED:
         yield "kv_fp8", "kv_precision", "fp8", replace(resolved, kv=kv_format(catalog.kv_precision("fp8")))
     if resolved.engine.preallocates and base.utilization < 0.95:
         yield "higher_utilization", "gpu_memory_utilization", 0.95, _with(resolved, utilization=0.95)
     seqs = max(FEWEST_SEQUENCES, load.concurrency)
     if resolved.engine.preallocates and base.sequences > seqs:
         yield "lower_max_num_seqs", "max_num_seqs", seqs, _with(resolved, max_num_seqs=seqs)
-    for name, code in (("fp8", "weights_8bit"), ("awq-int4", "weights_4bit")):
-        if resolved.weights.bits > (8.5 if name == "fp8" else 5):
+    for name, code in _narrower(capability):
+        if resolved.weights.bits > (8.5 if code == "weights_8bit" else 5):
             weights = format_of(catalog.precision(name), resolved.model)
             yield code, "weight_precision", name, replace(resolved, weights=weights)
     yield from _more_gpus(resolved)
+
+
+def _narrower(capability: float) -> Iterator[tuple[str, str]]:
+    """The formats of 8 and 4 bits that a card of this compute capability runs."""
+    if capability >= _INT8_COMPUTED:
+        yield ("fp8" if capability >= _FP8_STORED else "int8"), "weights_8bit"
+        yield "awq-int4", "weights_4bit"
+    elif capability >= _GPTQ:
+        yield "gptq-int4", "weights_4bit"
 
 
 def _more_gpus(resolved: Resolved) -> Iterator[tuple[str, str, str | int | float, Resolved]]:
