@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import cache, cached_property
 from pathlib import Path
 
 from knowledge.cards import nominal_gib, slice_of
-from knowledge.errors import InputError, NotKnown
+from knowledge.errors import InputError
 from knowledge.live.overlay import DEFAULT_FOLDER
-from knowledge.names import near, normal, normal_gpu, normal_model, strip_quantization
+from knowledge.names import near, normal
+from knowledge.price_book import PriceBook, PricesByType, by_type
+from knowledge.resolve_gpu import GpuNames
+from knowledge.resolve_model import ModelNames
+from knowledge.resolve_precision import PrecisionNames
 from knowledge.rows import (
     HOME_REGION,
     Availability,
@@ -27,9 +32,6 @@ from knowledge.rows import (
     Region,
 )
 from knowledge.tables import Tables
-
-_AMBIGUOUS_GPU = {"a100": "A100-80GB", "v100": "V100-16GB", "a800": "A800-80GB", "h20": "H20-96GB"}
-_CHAT_ENDINGS = ("", "instruct", "chat", "it", "chathf", "hf", "base")
 
 
 class Catalog(Tables):
@@ -103,63 +105,24 @@ class Catalog(Tables):
     # GPUs
 
     @cached_property
-    def _gpus_by_name(self) -> dict[str, Gpu]:
-        return {row.gpu_model: row for row in self.gpus}
-
-    @cached_property
-    def _gpu_names(self) -> dict[str, str]:
-        """Normal form -> gpu_model; "" where the alias names no certain card."""
-        table = {normal_gpu(row.alias): row.gpu_model for row in self.gpu_aliases}
-        for row in self.gpus:
-            for name in (row.known_as, row.gpu_model):
-                if name:
-                    table[normal_gpu(name)] = row.gpu_model
-        table.update(_AMBIGUOUS_GPU)
-        return table
+    def _gpu_names(self) -> GpuNames:
+        return GpuNames(self.gpus, self.gpu_aliases)
 
     def gpu(self, name: str) -> Gpu:
         """The GPU model of this name, by alias; a vGPU slice ("A10-4Q") is its share of the whole card."""
-        return self.gpu_with_note(name)[0]
+        return self._gpu_names.find(name)[0]
 
     def gpu_with_note(self, name: str) -> tuple[Gpu, str]:
         """As `gpu`, with the assumption made where the name is short of certain ("A100": which size?)."""
-        key = normal_gpu(name)
-        found = self._gpu_names.get(key)
-        if found is None:
-            found = self._sized_gpu(name)
-        if found == "":
-            raise NotKnown("gpu", name, f"{name!r} names no certain card")
-        if found is None:
-            raise InputError("gpu", name, "a known GPU model", near(key, self._certain_gpus))
-        gpu = self._gpus_by_name[found]
-        slice_size = re.search(r"[-\s](\d+)q\s*$", name.lower())
-        if slice_size and gpu.memory_gib and int(slice_size[1]) < gpu.memory_gib:
-            return slice_of(gpu, int(slice_size[1]), name), f"a vGPU slice, {slice_size[1]} GB of {found}"
-        if key in _AMBIGUOUS_GPU:
-            return gpu, f"{name} taken as {found}: the name is sold in more than one memory size"
-        return gpu, ""
+        return self._gpu_names.find(name)
 
-    def _sized_gpu(self, name: str) -> str | None:
-        """A card named with its memory ("A10 24G"), or None where the card has another size."""
-        match = re.fullmatch(r"(.*\S?)[\s_\-(]+(\d+)\s*g(?:i?b)?\)?", name.strip().lower())
-        if match is None:
-            return None
-        found = self._gpu_names.get(normal_gpu(f"{match[1]} {match[2]}gb"))
-        if found is None:
-            found = self._gpu_names.get(normal_gpu(match[1]))
-            size = self._gpus_by_name[found].memory_gib if found else None
-            found = found if size is not None and abs(size - int(match[2])) <= 1 else None
-        return found
-
-    @cached_property
-    def _certain_gpus(self) -> dict[str, str]:
-        """Every name that stands for one card, for near matches."""
-        own = {normal(row.gpu_model): row.gpu_model for row in self.gpus}
-        return {name: model for name, model in self._gpu_names.items() if model} | own
+    def gpu_sizes(self, name: str) -> tuple[str, ...]:
+        """The GPU models that a name without its memory size may mean; empty where it means one at most."""
+        return self._gpu_names.sizes(name)
 
     def gpu_of(self, instance: Instance) -> Gpu:
         """The GPU of an instance type as its user sees it: for a vGPU type the slice, not the card."""
-        gpu = self._gpus_by_name[instance.gpu_model]
+        gpu = self._gpu_names.by_model[instance.gpu_model]
         if instance.gpu_count < 1:
             size = instance.gpu_memory_gib or nominal_gib(gpu) * instance.gpu_count
             return slice_of(gpu, size, f"{gpu.gpu_model} slice {size:g} GB")
@@ -168,98 +131,46 @@ class Catalog(Tables):
     # Models
 
     @cached_property
-    def _models_by_id(self) -> dict[str, Model]:
-        return {row.model_id: row for row in self.models}
-
-    @cached_property
-    def model_names(self) -> dict[str, str]:
-        """Normal form of every name and alias -> model_id; "" where it is known to be unknown."""
-        table: dict[str, str] = {}
-        for alias in self.model_aliases:
-            table.setdefault(normal(alias.alias), alias.model_id)
-        for row in reversed(self.models):
-            names = (row.model_id, row.model_id.rsplit("/", 1)[-1], row.display_name, *row.aliases)
-            table.update({normal(name): row.model_id for name in names if name})
-        return table
+    def _model_names(self) -> ModelNames:
+        return ModelNames(self.models, self.model_aliases)
 
     def find_model(self, name: str) -> Model | None:
         """The model of this name by id, alias, mirror id or file name, or None."""
-        for base in dict.fromkeys((name, strip_quantization(name)[0])):
-            for tail in dict.fromkeys((base, base.rsplit("/", 1)[-1])):
-                key = normal_model(tail)
-                for start in dict.fromkeys((key, key.removeprefix("meta"))):
-                    found = self._model_by_stem(start)
-                    if found is not None:
-                        return found
-        return None
-
-    def _model_by_stem(self, key: str) -> Model | None:
-        """A model whose name equals `key` but for an ending such as -Instruct or -Chat."""
-        bare = [key.removesuffix(ending) for ending in _CHAT_ENDINGS if ending and key.endswith(ending)]
-        for candidate in (*(key + ending for ending in _CHAT_ENDINGS), *bare):
-            found = self.model_names.get(candidate)
-            if found:
-                return self._models_by_id[found]
-        return None
+        return self._model_names.find(name)
 
     def model(self, name: str) -> Model:
         """The model of this name; `InputError` with near matches, `NotKnown` for one known to be missing."""
-        found = self.find_model(name)
-        if found is not None:
-            return found
-        if self.model_names.get(normal(name)) == "":
-            raise NotKnown("model", name, f"the architecture of {name!r} is not in the catalog")
-        raise InputError("model", name, "a known model, or a config.json", self.near_models(name))
+        return self._model_names.get(name)
+
+    def missing_model(self, name: str) -> bool:
+        """Whether a name is a real model's, of which no row is at hand."""
+        return self._model_names.known_to_be_missing(name)
 
     def near_models(self, name: str, limit: int = 5) -> list[str]:
-        known = {key: value for key, value in self.model_names.items() if value}
-        return near(strip_quantization(name)[0].rsplit("/", 1)[-1], known, limit)
+        """Ids of models whose names are close to this one, nearest first."""
+        return self._model_names.near(name, limit)
+
+    def with_models(self, models: Sequence[Model]) -> Catalog:
+        """This catalog with further models, which win over rows of the same name; it shares all else."""
+        names = {row.model_id for row in models}
+        extended = copy.copy(self)
+        extended.__dict__["models"] = (*models, *(row for row in self.models if row.model_id not in names))
+        extended.__dict__.pop("_model_names", None)
+        return extended
 
     # Precisions
 
     @cached_property
-    def _precision_names(self) -> dict[str, str]:
-        return self._precision_table(kv=False)
-
-    @cached_property
-    def _kv_precision_names(self) -> dict[str, str]:
-        return self._precision_table(kv=True)
-
-    def _precision_table(self, kv: bool) -> dict[str, str]:
-        table: dict[str, str] = {}
-        for row in self.precisions:
-            if (row.category == "kv-cache") == kv:
-                for name in (*row.aliases, row.display_name, row.name):
-                    table[normal(name)] = row.name
-        return table
-
-    @cached_property
-    def _precisions_by_name(self) -> dict[str, Precision]:
-        return {row.name: row for row in self.precisions}
+    def _precision_names(self) -> PrecisionNames:
+        return PrecisionNames(self.precisions)
 
     def precision(self, name: str) -> Precision:
         """The weight precision of this name, by alias; "int4" alone is awq-int4."""
-        found = self._precision_names.get(normal(name))
-        if found is None:
-            raise InputError(
-                "weight_precision", name, "a known weight precision", near(name, self._precision_names)
-            )
-        return self._precisions_by_name[found]
+        return self._precision_names.of_weights(name)
 
     def kv_precision(self, name: str) -> Precision:
         """The KV-cache precision of this name: bf16, fp16, fp32, fp8, int8, int4 and their aliases."""
-        key = normal(name)
-        found = self._kv_precision_names.get(key) or self._kv_precision_names.get(f"kv{key}")
-        if found is None and self._precision_names.get(key) in ("bf16", "fp16", "fp32"):
-            found = self._precision_names[key]
-        if found is None:
-            raise InputError(
-                "kv_precision",
-                name,
-                "bf16, fp16, fp32, fp8, int8 or int4",
-                near(name, self._kv_precision_names),
-            )
-        return self._precisions_by_name[found]
+        return self._precision_names.of_cache(name)
 
     # Regions and prices
 
@@ -287,28 +198,22 @@ class Catalog(Tables):
         return self.region(name or self.default_region)
 
     @cached_property
-    def _prices_by_type(self) -> dict[str, list[Price]]:
-        table: dict[str, list[Price]] = {}
-        for row in self._shipped_prices:
-            table.setdefault(row.instance_type, []).append(row)
-        return table
+    def _shipped_by_type(self) -> PricesByType:
+        return by_type(self._shipped_prices)
+
+    @property
+    def _price_book(self) -> PriceBook:
+        return PriceBook(self._shipped_by_type, self.live)
 
     def price_rows(self, instance_type: str) -> Sequence[Price]:
         """Every published, imported and live row of a type, comparable or not."""
-        return [*self._prices_by_type.get(instance_type, ()), *self.live.prices_of(instance_type)]
+        return self._price_book.rows(instance_type)
 
     def price(
         self, instance_type: str, region_id: str, purchase: Purchase = "payg", currency: str = "CNY"
     ) -> Price | None:
         """The freshest comparable row of exactly this type, region, purchase and currency, or None."""
-        return freshest(
-            row
-            for row in self.price_rows(instance_type)
-            if row.region_id == region_id
-            and row.purchase == purchase
-            and row.currency == currency
-            and row.comparable
-        )
+        return self._price_book.price(instance_type, region_id, purchase, currency)
 
     def cheapest_price(
         self, instance_type: str, purchase: Purchase = "payg", currency: str = "CNY"
@@ -337,16 +242,6 @@ class Catalog(Tables):
         names = (instance.instance_type, instance.family)
         listed = [row for row in self.availability if row.family_or_type in names and row.region_id]
         return [*listed, *(row for row in self.price_rows(instance.instance_type) if row.region_id)]
-
-
-def freshest(rows: Iterable[Price]) -> Price | None:
-    """The row with the newest date; of two equally new a live one, the more trusted, then the lower price."""
-    trust = {"high": 2, "medium": 1, "low": 0}
-
-    def key(row: Price) -> tuple[str, bool, int, Decimal]:
-        return row.as_of, row.basis == "live", trust[row.confidence], -row.price
-
-    return max(rows, key=key, default=None)
 
 
 @cache

@@ -137,8 +137,9 @@ def _joins(catalog: Catalog) -> Iterator[str]:
         if seen.region_id and seen.region_id not in catalog.regions_by_id:
             yield f"availability.csv: unknown region {seen.region_id}"
     for gpu_alias in catalog.gpu_aliases:
-        if gpu_alias.gpu_model and gpu_alias.gpu_model not in gpus:
-            yield f"gpu_aliases.csv: {gpu_alias.alias} names an unknown GPU {gpu_alias.gpu_model}"
+        for named in filter(None, (gpu_alias.gpu_model, gpu_alias.taken_as)):
+            if named not in gpus:
+                yield f"gpu_aliases.csv: {gpu_alias.alias} names an unknown GPU {named}"
     for alias in catalog.model_aliases:
         if alias.model_id and alias.model_id not in models:
             yield f"model_aliases.csv: {alias.alias} names an unknown model {alias.model_id}"

@@ -5,14 +5,12 @@ A config is data: at most 1 MiB of JSON, no code, nothing fetched that it points
 
 from __future__ import annotations
 
-import copy
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knowledge.catalog import Catalog
 from knowledge.config_fields import MAX_WIDTH, ConfigFields, whole
 from knowledge.errors import InputError
 from knowledge.model_files import gguf_header
@@ -120,16 +118,6 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
         **experts,
     )
     return ImportedModel(model, tuple(unknown), file.get("tensor_bytes") or None)
-
-
-def catalog_with(base: Catalog, models: Sequence[Model]) -> Catalog:
-    """The catalog with further models, which win over shipped rows of the same name."""
-    names = {row.model_id for row in models}
-    extended = copy.copy(base)
-    for cached in ("_models_by_id", "model_names"):
-        vars(extended).pop(cached, None)
-    vars(extended)["models"] = (*models, *(row for row in base.models if row.model_id not in names))
-    return extended
 
 
 def _parsed(data: bytes | str | Mapping[str, object]) -> Mapping[str, object]:

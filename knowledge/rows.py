@@ -356,6 +356,7 @@ class GpuAlias(BaseModel):
 
     alias: str
     gpu_model: str = ""
+    taken_as: str = ""  # the card meant where a name leaves the size open; the answer says so
     note: str = ""
 
 

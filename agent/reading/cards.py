@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.rows import Gpu
 
 _CONSUMER = ("RTX-2", "RTX-3", "RTX-4090", "RTX-408", "RTX-407", "RTX-406", "RTX-50", "TITAN")
 _MEMORY_WEIGHT = 3.0  # a card is chosen by its memory first
 
 
-@lru_cache(maxsize=256)
+@per_catalog
 def rentable(catalog: Catalog, gpu_model: str) -> str:
     """The GPU itself where some type carries it, else the nearest current one; "" where nothing is known."""
     gpu = catalog.gpu(gpu_model)

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 
 from agent.reading.phrases import any_of, vocabulary
 from agent.reading.types import Mention
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import AdvisorError
 from knowledge.rows import Gpu, Instance
 
@@ -87,7 +88,7 @@ def _worded() -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
 # Names that do not exist
 
 
-@lru_cache(maxsize=4)
+@per_catalog
 def _claims_by_name(catalog: Catalog) -> dict[str, str]:
     """Instance types that the claims speak of as existing, by canonical name."""
     table: dict[str, str] = {}

@@ -17,7 +17,6 @@ from agent.reading.turn import Turn, read_turn
 from agent.reading.types import Clarify, Intent, OwnModel, Reading, Unreadable
 from agent.reading.words import MAX_CHARS
 from knowledge.catalog import Catalog
-from knowledge.model_import import catalog_with
 
 _MAX_TURNS = 40
 _READ = 200_000  # characters of a turn
@@ -45,7 +44,7 @@ def read(
     texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
     by_hand = [*given, *({} for _ in turns[len(given) :])][-_MAX_TURNS:] or [{}]
     own_models: list[OwnModel] = [*own]
-    catalog = catalog_with(catalog, [item.model for item in own]) if own else catalog
+    catalog = catalog.with_models([item.model for item in own]) if own else catalog
     state = State()
     asked: set[Clarify] = set()
     clarify: Clarify = ""
@@ -53,7 +52,7 @@ def read(
         given_model = own_model(text)
         if isinstance(given_model, OwnModel):
             own_models.append(given_model)
-            catalog = catalog_with(catalog, [given_model.model])
+            catalog = catalog.with_models([given_model.model])
         anew = after_reset(text)
         turn = read_turn(anew or text, catalog)
         special = special_intent(turn.words.plain, turn.seen)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from agent.reading.types import Mention
 from agent.reading.words import Words
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import AdvisorError
 from knowledge.names import near
 
@@ -82,7 +82,7 @@ class _Span:
         return match
 
 
-@lru_cache(maxsize=4)
+@per_catalog
 def _pattern(catalog: Catalog) -> re.Pattern[str]:
     """All GPU names, longest first, with free separators and without the memory size."""
     cores: set[str] = set()

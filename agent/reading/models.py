@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from rapidfuzz import fuzz
 
 from agent.reading.types import Mention
 from agent.reading.words import Found, Words
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.names import strip_quantization
 from knowledge.rows import Model
 
@@ -88,7 +88,7 @@ def squash(name: str) -> str:
     return re.sub(r"[^a-z0-9.一-鿿]", "", name.lower()).strip(".")
 
 
-@lru_cache(maxsize=4)
+@per_catalog
 def name_index(catalog: Catalog) -> NameIndex:
     """The names of a catalog's models; built once, some 50 ms."""
     index = NameIndex({}, {}, {row.model_id: row for row in catalog.models})

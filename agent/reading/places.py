@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from rapidfuzz import fuzz, process
 
 from agent.reading.types import Mention
 from agent.reading.words import Words
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 
 # Areas wider than a region, as the regions that the name may mean.
 _AREAS = tuple(
@@ -36,7 +36,7 @@ _AFTER_PLACE_WORD = re.compile(r"(?:\b(?:in|region|at|from)\s|地域|region|在)
 _NOT_BEFORE = re.compile(r"(?:不要|不在|除了|避开|not in|except|outside(?: of)?)\s*$")
 
 
-@lru_cache(maxsize=4)
+@per_catalog
 def _pattern(catalog: Catalog) -> tuple[re.Pattern[str], dict[str, str]]:
     names: dict[str, str] = {}
     for row in catalog.regions:

@@ -8,10 +8,11 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, PlainSerializer
 
-from knowledge.catalog import Catalog, freshest
+from knowledge.catalog import Catalog
 from knowledge.errors import NotKnown
 from knowledge.live.overlay import Snapshot
 from knowledge.live.rows import LivePrice, LiveType
+from knowledge.price_book import freshest
 from knowledge.rows import Instance, Purchase
 
 _Money = Annotated[Decimal, PlainSerializer(float, return_type=float, when_used="json")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from decimal import Decimal
 
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 from knowledge.cards import usable_gib
 from knowledge.catalog import Catalog, shipped_catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import AdvisorError, InputError, NotKnown
 from knowledge.names import strip_quantization
 
@@ -198,3 +201,24 @@ def test_no_text_crashes_a_lookup(text: str) -> None:
         except AdvisorError as error:
             assert str(error)
             assert error.payload()["field"]
+
+
+def test_every_size_of_a_card_named_without_one_is_known(catalog: Catalog) -> None:
+    assert catalog.gpu_sizes("A100") == ("A100-40GB", "A100-80GB")
+    assert catalog.gpu_sizes("nvidia v100") == ("V100-16GB", "V100-32GB")
+    assert catalog.gpu_sizes("T4") == catalog.gpu_sizes("A100-80GB") == catalog.gpu_sizes("no card") == ()
+
+
+def test_a_catalog_that_nobody_uses_any_more_is_freed_with_its_tables() -> None:
+    catalog = Catalog()
+    kept = [catalog]
+
+    @per_catalog
+    def names(catalog: Catalog, start: str) -> list[str]:
+        return [row.gpu_model for row in catalog.gpus if row.gpu_model.startswith(start)]
+
+    assert names(catalog, "T") is names(catalog, "T") != names(catalog, "A")
+    watched = weakref.ref(kept.pop())
+    del catalog
+    gc.collect()
+    assert watched() is None

@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import InputError
 from knowledge.live.alternatives import in_stock_elsewhere
 from knowledge.live.faults import Fault
@@ -371,3 +372,17 @@ def _changed(value: object, draw: Callable[..., object]) -> object:
     if isinstance(value, list):
         return [_changed(item, draw) for item in value]
     return value
+
+
+def test_a_refresh_discards_what_was_worked_out_from_older_rows(tmp_path: Path) -> None:
+    catalog = Catalog()
+    catalog.live = Overlay(tmp_path, check_every_s=0)
+
+    @per_catalog
+    def prices(catalog: Catalog) -> list[Decimal]:
+        return [row.price for row in catalog.price_rows(A100) if row.source == "live: test"]
+
+    assert prices(catalog) == []
+    with Store(tmp_path) as store:
+        store.record("a", NOON, [row(price="12")])
+    assert prices(catalog) == [Decimal(12)]

@@ -11,7 +11,7 @@ import pytest
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from knowledge.model_files import gguf_header, safetensors_header, safetensors_index
-from knowledge.model_import import catalog_with, model_from_config, model_from_gguf
+from knowledge.model_import import model_from_config, model_from_gguf
 from knowledge.rows import Model
 
 LLAMA3_8B: dict[str, object] = {
@@ -185,7 +185,7 @@ def test_an_unknown_architecture_is_bounded_and_said_to_be_unknown() -> None:
 
 def test_an_imported_model_is_found_by_its_name(catalog: Catalog) -> None:
     model = model_from_config(LLAMA3_8B, "my-own-8b").model
-    extended = catalog_with(catalog, [model])
+    extended = catalog.with_models([model])
     assert extended.model("my-own-8b") == model
     assert extended.model("Qwen/Qwen3-8B") == catalog.model("Qwen/Qwen3-8B")
     with pytest.raises(InputError):

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import cast, get_args
 
-from knowledge.catalog import Catalog, freshest
+from knowledge.catalog import Catalog
 from knowledge.live.rows import LivePrice
+from knowledge.price_book import freshest
 from knowledge.rows import RANKED_BASES, BillingRule, Instance, Price, Purchase
 from tools.contracts.cost import PriceShown
 from tools.cost.purchase import MONTH, PAYG

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import InputError, NotKnown
 from knowledge.names import near, normal
 from knowledge.rows import Model, Pipeline
@@ -155,14 +156,14 @@ def find_subject(request: OtherMemoryRequest, catalog: Catalog, notes: Notes) ->
         return generic_pipeline(float(size[1]), "video" if "video" in request.task.lower() else "image")
     if model is not None:
         raise NotKnown("model", request.model, f"the parts of {model.model_id} are not known")
-    if catalog.model_names.get(normal(request.model)) == "":
+    if catalog.missing_model(request.model):
         raise NotKnown("model", request.model, f"the parts of {request.model!r} are not known")
     names = {key: row.display_name for key, row in pipeline_names(catalog).items()}
     names |= {normal(row.name): row.display_name for row in catalog.vision_backbones}
     raise InputError("model", request.model, "a known model", near(request.model.rsplit("/", 1)[-1], names))
 
 
-@lru_cache(maxsize=8)
+@per_catalog
 def pipeline_names(catalog: Catalog) -> dict[str, Pipeline]:
     """Normal form of every pipeline name and alias."""
     return {

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.errors import NotKnown
 from knowledge.rows import Family, Gpu, Instance
 from tools.memory.card import Card, card_of
@@ -28,7 +28,7 @@ class Silicon:
     instances: tuple[Instance, ...]
 
 
-@lru_cache(maxsize=8)
+@per_catalog
 def silicons(catalog: Catalog) -> tuple[Silicon, ...]:
     """Every kind of machine in the catalog, whatever its status; worked out once per catalog."""
     groups: dict[tuple[str, float, float | None, str, bool], list[Instance]] = {}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 
 from knowledge.catalog import Catalog
+from knowledge.derived import per_catalog
 from knowledge.rows import Instance, Purchase
 from tools.cost.prices import derived_hour
 from tools.cost.schedule import HOURS_PER_MONTH
@@ -23,25 +23,17 @@ class Quote:
     basis: str  # list, derived-linear …
 
 
+@per_catalog
 def _table(catalog: Catalog, purchase: Purchase) -> _Table:
     """(type, region) -> the freshest comparable CNY price; worked out once per state of the catalog."""
-    return _table_of(catalog, purchase, catalog.live.edition)
-
-
-@lru_cache(maxsize=8)
-def _table_of(catalog: Catalog, purchase: Purchase, edition: int) -> _Table:  # noqa: ARG001 - part of the cache key
     keys = {(row.instance_type, row.region_id) for row in catalog.prices if row.purchase == purchase}
     found = {(name, region): catalog.price(name, region, purchase) for name, region in keys}
     return {key: row.price for key, row in found.items() if row is not None}
 
 
+@per_catalog
 def _cheapest_by_side(catalog: Catalog) -> dict[tuple[str, bool], Quote]:
     """(type, mainland) -> the cheapest list price on that side of the border."""
-    return _cheapest_of(catalog, catalog.live.edition)
-
-
-@lru_cache(maxsize=8)
-def _cheapest_of(catalog: Catalog, edition: int) -> dict[tuple[str, bool], Quote]:  # noqa: ARG001 - as above
     found: dict[tuple[str, bool], Quote] = {}
     for (name, region), price in sorted(_table(catalog, "payg").items()):
         key = name, catalog.regions_by_id[region].mainland
