@@ -15,6 +15,7 @@ from agent.attached import shortened, text_of_file
 from agent.events import Answer, Event, Failed, Token
 from agent.history import MAX_TURN_CHARS
 from agent.reading.language import language_of
+from agent.reading.pasted import split_pasted
 from agent.reading.types import Language
 from agent.writing.faults import slot_fault_text
 from knowledge.catalog import Catalog
@@ -76,7 +77,7 @@ class Page:
         if not talk or talk[-1].get("role") != "user":  # a file that cannot be used is answered already
             yield gr.skip(), gr.skip(), gr.skip()
             return
-        transcript = Transcript(language_of([last_words(talk)]))
+        transcript = Transcript(_language(talk))
         shown_at = 0.0
         async for event in self._advisor.ask(messages_for(talk)):
             transcript.add(event)
@@ -92,7 +93,7 @@ class Page:
         slots = dict(change.slots)
         language: Language = "zh" if change.language == "zh" else "en"
         asked = [*talk, user_message("", slots, changes_text(slots, language))]
-        transcript = Transcript(language_of([last_words(talk)]))
+        transcript = Transcript(_language(talk))
         async for event in self._advisor.ask(messages_for(asked)):
             transcript.add(event)
             if isinstance(event, Failed) and event.fault is not None:
@@ -195,6 +196,11 @@ def _connect(
     box.stop(_ready, None, [box], **at_once, cancels=[*runs, change])
     chat.undo(todo.undo, [chat], [box, chat], **at_once)
     chat.clear(lambda: ("", "", empty_panel()), None, [form, fault, panel], **at_once)
+
+
+def _language(talk: Talk) -> Language:
+    """The language of the user's last own words; a pasted log speaks for nobody."""
+    return language_of([split_pasted(last_words(talk)).prose])
 
 
 def _text_of(path: Path) -> str:

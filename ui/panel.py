@@ -12,6 +12,7 @@ from html import escape
 from agent.events import Answer
 from agent.writing.words import Words
 from tools.contracts.base import SourceRef
+from tools.contracts.compare import CompareLogReport
 from tools.contracts.memory import MemoryReport
 from tools.contracts.other import OtherMemoryReport
 from tools.contracts.sizing import Option
@@ -127,6 +128,10 @@ def _bars(answer: Answer, words: Words) -> list[Bar]:
             (report.report.gpu or report.report.model, report.report)
             for report in answer.reports
             if isinstance(report.report, MemoryReport | TrainingMemoryReport | OtherMemoryReport)
+        ]
+        compared = [item.report for item in answer.reports if isinstance(item.report, CompareLogReport)]
+        titled += [
+            (item.estimate.gpu or item.estimate.model, item.estimate) for item in compared if item.estimate
         ]
     return [
         Bar(title, memory_parts(memory, words), memory.usable_gib_per_gpu)

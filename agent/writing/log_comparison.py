@@ -46,7 +46,7 @@ def _cause(w: Words, report: CompareLogReport) -> str:
             f"**{_capital(name)} differs: {_figure(w, worst, worst.measured)} in the log, "
             f"{_figure(w, worst, worst.estimated)} expected.**",
             f"**{name}与估算不符：日志 {_figure(w, worst, worst.measured)}，估算 "
-            f"{_figure(w, worst, worst.estimated)}。**",
+            f"{_figure(w, worst, worst.estimated)}**。",  # a full stop inside would keep the bold open
         )
         return told + (w(f" {flag} changes it.", f"由 {flag} 决定。") if flag else "")
     if report.estimate is None:
@@ -71,7 +71,7 @@ def _used(w: Words, report: CompareLogReport) -> str:
     )
     told = w(
         f"**{which} uses {w.gib(used)} of {w.gib(total)}.**",
-        f"**{which}已用 {w.gib(used)} / {w.gib(total)}。**",
+        f"**{which}已用 {w.gib(used)} / {w.gib(total)}**。",
     )
     if used < _FULL * total:
         return told
