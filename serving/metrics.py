@@ -27,7 +27,7 @@ class Metrics:
         )  # fmt: skip
         self.notices = Counter(
             "gsa_notices",
-            "Model answers replaced by the built-in one: model_failed, model_timeout, model_ungrounded, model_unfit, …",
+            "Model answers replaced by the built-in one, by reason: model_failed, model_unfit, …",
             ["code"], registry=self.registry,
         )  # fmt: skip
         self.tokens = Counter(
