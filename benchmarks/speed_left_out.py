@@ -1,7 +1,7 @@
 """Speed of models that the fit has not seen: each model's rows are estimated by a fit without them.
 
-Models are dealt into four folds, and each fold is estimated by a fit from the priors without any row of its
-models' architectures. llama.cpp rows, which have kernels of their own, stay out of these fits.
+Each model in turn is estimated by a fit from the priors without any row of its architecture. llama.cpp rows,
+which have kernels of their own, stay out of these fits.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import dataclasses
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from tools.throughput.ranges import Spread, spreads_of
 
 RESULT = Path(__file__).parent / "data" / "speed_left_out.csv"
 KINDS = ("silicon", "vllm serving")
-ROUNDS, FOLDS = 2, 4
+ROUNDS = 2
 ALL = "all models"
 _COLUMNS = ("kind", "figure", "model", "rows", "median_pct", "p90_pct", "bias_pct", "range_holds_pct", "date")
 _SPREADS = {
@@ -47,33 +47,24 @@ def architecture(case: Case) -> tuple[object, ...]:
     return dataclasses.astuple(dataclasses.replace(case.settled.replica.model, name=""))
 
 
-def folds(cases: Sequence[Case]) -> list[dict[tuple[object, ...], str]]:
-    """Architectures with rows of `KINDS` and their names, dealt so that the folds have about as many rows;
-    first those of silicon, so that two mixtures of experts do not leave together."""
+def architectures(cases: Sequence[Case]) -> dict[tuple[object, ...], str]:
+    """The architectures with rows of `KINDS`, each with the name of its first model."""
     names: dict[tuple[object, ...], str] = {}
-    kinds: dict[tuple[object, ...], str] = {}
-    rows: dict[tuple[object, ...], int] = defaultdict(int)
     for case in cases:
         if case.row.kind in KINDS:
             names.setdefault(architecture(case), case.settled.replica.model.name)
-            kinds.setdefault(architecture(case), case.row.kind)
-            rows[architecture(case)] += 1
-    dealt: list[dict[tuple[object, ...], str]] = [{} for _ in range(FOLDS)]
-    for shape in sorted(names, key=lambda item: (kinds[item], -rows[item])):
-        least = min(dealt, key=lambda fold: sum(rows[item] for item in fold))
-        least[shape] = names[shape]
-    return dealt
+    return names
 
 
-def left_out(cases: Sequence[Case]) -> Iterator[Unseen]:
-    """The errors of each fold's rows by the fit without them; some minutes a fold."""
-    for fold in folds(cases):
-        print(f"without {', '.join(fold.values())}", flush=True)
-        kept = [case for case in cases if architecture(case) not in fold]
+def left_out(cases: Sequence[Case], shapes: Mapping[tuple[object, ...], str]) -> Iterator[Unseen]:
+    """The errors of each architecture's rows by a fit without them; about a minute each."""
+    for shape, name in shapes.items():
+        print(f"without {name}", flush=True)
+        kept = [case for case in cases if architecture(case) != shape]
         found, _errors = fit([case for case in kept if not case.settled.replica.engine.portable], ROUNDS)
         for case in cases:
-            if case.row.kind in KINDS and architecture(case) in fold:
-                yield _unseen(case, fold[architecture(case)], found)
+            if case.row.kind in KINDS and architecture(case) == shape:
+                yield _unseen(case, name, found)
 
 
 def _unseen(case: Case, name: str, found: Coefficients) -> Unseen:
@@ -114,9 +105,9 @@ def stored() -> list[dict[str, str]]:
 
 
 def run() -> list[dict[str, str]]:
-    """Fits once without each fold and stores the result; some ten minutes on one core."""
+    """Fits once without each model and stores the result; some ten minutes on one core."""
     cases = cases_of(speed_rows(), shipped_catalog())
-    lines = summary(list(left_out(cases)), datetime.now(UTC).date().isoformat())
+    lines = summary(list(left_out(cases, architectures(cases))), datetime.now(UTC).date().isoformat())
     with RESULT.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, _COLUMNS, lineterminator="\n")
         writer.writeheader()
@@ -127,8 +118,8 @@ def run() -> list[dict[str, str]]:
 def table(lines: Sequence[dict[str, str]], names: dict[str, str]) -> str:
     """The stored lines as a Markdown table; `names` words the figures."""
     text = [
-        f"Models left out of the fit ({lines[0]['date']}): in four folds, each estimated by coefficients"
-        " fitted without any row of its models' architectures.",
+        f"Models left out of the fit ({lines[0]['date']}): each is estimated by coefficients fitted without"
+        " any row of its architecture.",
         "",
         "| kind, figure | model left out | rows | median error | p90 | bias | range holds |",
         f"|{'---|' * 7}",

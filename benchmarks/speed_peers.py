@@ -211,6 +211,12 @@ def comparison(ours: dict[tuple[str, str], float]) -> str:
                 key = item.peer, item.version, item.date, figure
                 groups[key].append((abs(error), abs(ours[item.row_id, figure])))
     lines = [
+        f"Open planners on every {EVERY}th silicon row, each in an environment of its own (`make peers`). All"
+        " three install. aiconfigurator interpolates measured kernels of H100, H200, B200, B300 and answers"
+        " all but the rows whose kernels it lacks; genz-llm knows Llama-3.1-70B of these models, llm-analysis"
+        " dense models alone, and both give a roofline of one prompt and one batch. None has the cards and"
+        " engines of the llama.cpp and cloud-serving rows.",
+        "",
         "| silicon rows, figure | planner | run on | rows | its median / p90 | ours, all rows in the fit |",
         f"|{'---|' * 6}",
     ]
