@@ -61,9 +61,7 @@ class Catalog(Tables):
         in_family = [row.instance_type for row in self.instances if family and row.family == family]
         found = near(key, [item.removeprefix("ecs.") for item in in_family], limit)
         if len(found) < limit:
-            sold = [
-                row for row in self.instances if row.status == "current"
-            ]  # none of those retired long ago
+            sold = [row for row in self.instances if row.status == "current"]  # no names long retired
             everything = [row.instance_type.removeprefix("ecs.") for row in sold]
             found += [item for item in near(key, everything, 2 * limit) if item not in found]
         return [f"ecs.{item}" for item in found[:limit]]

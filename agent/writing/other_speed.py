@@ -193,11 +193,13 @@ def _machines(w: Words, run: Ran) -> str:
         w.span(report.machines_low or 0.0, report.machines_high or 0.0),
     )
     each = f"{_amount(w, report)} ÷ {_work_rate(w, report)} = {w.hours(report.hours or 0.0)}"
+    cards = (report.machines_whole or 0) * report.gpu_count
+    gpus = w(f"{cards} GPU{'' if cards == 1 else 's'}", f"{cards} 张 GPU")
     return w(
-        f"**Machines: {report.machines_whole}.** A day's {each} of one machine; in {w.num(length)} h that "
-        f"takes {need} ({reach}), with no reserve for peaks. {_unit_price(w, run)}",
-        f"**需要 {report.machines_whole} 台**：每天 {each}（单台）；在 {w.num(length)} 小时内完成需 {need} 台"
-        f"（{reach}），未留峰值余量。{_unit_price(w, run)}",
+        f"**Machines: {report.machines_whole} ({gpus}).** A day's {each} of one machine; "
+        f"in {w.num(length)} h that takes {need} ({reach}), with no reserve for peaks. {_unit_price(w, run)}",
+        f"**需要 {report.machines_whole} 台（{gpus}）**：每天 {each}（单台）；"
+        f"在 {w.num(length)} 小时内完成需 {need} 台（{reach}），未留峰值余量。{_unit_price(w, run)}",
     )
 
 
