@@ -155,4 +155,6 @@ async def _prune_regularly(store: Store, retention_days: int) -> None:
             log.info("retention: %d rows deleted", gone)
         except StoreDown:
             log.warning("nothing was pruned: the database is away")
+        except Exception:  # the next time must come
+            log.exception("nothing was pruned")
         await asyncio.sleep(_PRUNE_EVERY_S)

@@ -6,7 +6,7 @@ from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from serving.asgi import path_of, state_of
+from serving.asgi import path_of, state_of, whole
 from serving.problems import problem
 
 _FORM_BYTES = 64 * 1024  # what a form puts around its files
@@ -27,8 +27,8 @@ class BodyLimitMiddleware:
             await self._app(scope, receive, send)
             return
         most = self._most(path_of(scope))
-        told = Headers(scope=scope).get("content-length", "")
-        if told.isdigit() and int(told) > most:
+        told = whole(Headers(scope=scope).get("content-length", ""))
+        if told is not None and told > most:
             request_id = str(state_of(scope).get("request_id", ""))
             refusal = problem(
                 path_of(scope), 413, "The body is too large", _detail(most), request_id=request_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import uuid
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from agent.events import Answer, Event, Failed
 from knowledge.errors import InputError
 from serving.access.caller import Caller
-from serving.desk import Desk
+from serving.desk import Desk, closing
 from serving.problems import Refused, refusals
 from serving.replies import ChatReply, chat_reply, event_data, event_name
 
@@ -107,13 +108,13 @@ def chat_routes(desk: Desk) -> APIRouter:
             **refusals(),
         },
     )
-    async def chat(body: ChatRequest, request: Request, caller: Calling) -> Any:
+    async def chat(body: ChatRequest, caller: Calling) -> Any:
         """Answers the last message of a conversation.
 
         With `stream` come server-sent events: `tool_started`, `tool_finished`, `notice`, `token` (pieces of
         the text) and at the end `answer` with everything, or `failed`.
         """
-        answer_id = request.state.request_id
+        answer_id = uuid.uuid4().hex  # our own: a request id is the client's, and may come twice
         events = await desk.begin(
             [message.model_dump() for message in body.messages],
             channel=channel_of(caller),
@@ -131,25 +132,27 @@ def chat_routes(desk: Desk) -> APIRouter:
 
 async def end_of(events: AsyncIterator[Event]) -> Answer:
     """The answer at the end of events. Raises `Refused` with 500 where none could be made."""
-    async for event in events:
-        if isinstance(event, Answer):
-            return event
-        if isinstance(event, Failed) and event.fault is not None:
-            fault = event.fault
-            raise InputError(fault["field"], fault["given"], fault["allowed"], fault["suggestions"])
-        if isinstance(event, Failed):
-            raise Refused(500, "No answer could be made", event.text)
+    async with closing(events):
+        async for event in events:
+            if isinstance(event, Answer):
+                return event
+            if isinstance(event, Failed) and event.fault is not None:
+                fault = event.fault
+                raise InputError(fault["field"], fault["given"], fault["allowed"], fault["suggestions"])
+            if isinstance(event, Failed):
+                raise Refused(500, "No answer could be made", event.text)
     raise RuntimeError("a run ends with an answer or a failure")
 
 
 async def server_sent(events: AsyncIterator[Event], answer_id: str) -> AsyncIterator[str]:
     """Events as `event: <name>` and one JSON line of data each."""
-    async for event in with_heartbeat(events):
-        if event is None:
-            yield ": still working\n\n"
-        else:
-            data = json.dumps(event_data(event, answer_id), ensure_ascii=False)
-            yield f"event: {event_name(event)}\ndata: {data}\n\n"
+    async with closing(with_heartbeat(events)) as beating:
+        async for event in beating:
+            if event is None:
+                yield ": still working\n\n"
+            else:
+                data = json.dumps(event_data(event, answer_id), ensure_ascii=False)
+                yield f"event: {event_name(event)}\ndata: {data}\n\n"
 
 
 async def with_heartbeat(
@@ -157,18 +160,19 @@ async def with_heartbeat(
 ) -> AsyncIterator[Event | None]:
     """The events, and None after each silence of `every_s`."""
     coming = asyncio.ensure_future(anext(events, None))
-    try:
-        while True:
-            done, _ = await asyncio.wait({coming}, timeout=every_s)
-            if not done:
-                yield None
-                continue
-            event = coming.result()
-            if event is None:
-                return
-            yield event
-            coming = asyncio.ensure_future(anext(events, None))
-    finally:
-        # The reader is gone, or all is read: the run ends with the stream, its place is free again.
-        coming.cancel()
-        await asyncio.wait({coming})
+    async with closing(events):
+        try:
+            while True:
+                done, _ = await asyncio.wait({coming}, timeout=every_s)
+                if not done:
+                    yield None
+                    continue
+                event = coming.result()
+                if event is None:
+                    return
+                yield event
+                coming = asyncio.ensure_future(anext(events, None))
+        finally:
+            # The reader is gone, or all is read: the run ends with the stream, its place is free again.
+            coming.cancel()
+            await asyncio.wait({coming})

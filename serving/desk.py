@@ -6,7 +6,8 @@ import logging
 import time
 import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable
-from typing import Protocol, cast
+from contextlib import asynccontextmanager
+from typing import Protocol, TypeVar, cast
 
 from anyio import to_thread
 
@@ -18,7 +19,19 @@ from serving.records import outcome_of, record_question
 from serving.store import Store, StoreDown
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 _BUSY = "Too many questions at once; please ask again in a moment. · 提问太多，请稍后再试。"
+
+
+@asynccontextmanager
+async def closing(events: AsyncIterator[T]) -> AsyncIterator[AsyncIterator[T]]:
+    """The events; however they are left, their generator ends here and gives its place back, not whenever the
+    garbage collector comes by."""
+    try:
+        yield events
+    finally:
+        if isinstance(events, AsyncGenerator):
+            await events.aclose()
 
 
 class Asks(Protocol):
@@ -48,9 +61,11 @@ class Desk:
         self, messages: list[object], *, channel: str, subject: str, answer_id: str
     ) -> Answer | Failed:
         """The end of one answer. Raises `Refused`."""
-        async for event in await self.begin(messages, channel=channel, subject=subject, answer_id=answer_id):
-            if isinstance(event, Answer | Failed):
-                return event
+        events = await self.begin(messages, channel=channel, subject=subject, answer_id=answer_id)
+        async with closing(events):
+            async for event in events:
+                if isinstance(event, Answer | Failed):
+                    return event
         raise RuntimeError("a run ends with an answer or a failure")
 
     async def _events(
@@ -62,14 +77,15 @@ class Desk:
             begun = time.perf_counter()
             self._metrics.stage_seconds.labels("wait").observe(begun - asked)
             yield None
-            async for event in self._advisor.ask(messages):
-                if isinstance(event, ToolFinished):
-                    self._metrics.stage_seconds.labels(event.name).observe(event.seconds)
-                elif isinstance(event, Answer | Failed):
-                    self._metrics.stage_seconds.labels("answer").observe(time.perf_counter() - begun)
-                    self._count(event, channel)
-                    await self._record(event, messages, channel, subject, answer_id)
-                yield event
+            async with closing(self._advisor.ask(messages)) as events:
+                async for event in events:
+                    if isinstance(event, ToolFinished):
+                        self._metrics.stage_seconds.labels(event.name).observe(event.seconds)
+                    elif isinstance(event, Answer | Failed):
+                        self._metrics.stage_seconds.labels("answer").observe(time.perf_counter() - begun)
+                        self._count(event, channel)
+                        await self._record(event, messages, channel, subject, answer_id)
+                    yield event
 
     def _count(self, end: Answer | Failed, channel: str) -> None:
         kind = end.reading.intent if isinstance(end, Answer) else ""
@@ -109,5 +125,6 @@ class PageAdvisor:
         except Refused:
             yield Failed(_BUSY, answer_id[:8])
             return
-        async for event in events:
-            yield event
+        async with closing(events):
+            async for event in events:
+                yield event

@@ -19,7 +19,7 @@ import httpx
 from anyio import to_thread
 from sqlalchemy import select, update
 
-from serving.redact import redact
+from serving.redact import redact, redact_head
 from serving.store import Store, StoreDown
 from serving.store.tables import HandOver
 from settings import Settings
@@ -29,6 +29,8 @@ TIMEOUT_S = 5.0
 LEASE = timedelta(seconds=60)  # another replica takes a case over when its sender died
 MAX_ATTEMPTS = 10  # with doubling pauses: about three hours
 _LOOK_S = 10.0
+_KEPT_MESSAGES = 60  # as many turns as an answer reads
+_KEPT_CHARS = 8_000  # of each: a person reads the talk, not whole logs
 
 
 class HandOverDesk:
@@ -60,7 +62,10 @@ class HandOverDesk:
             at=now,
             channel=channel,
             subject=subject[:120],
-            transcript=[{"role": item["role"], "content": redact(item["content"])} for item in messages],
+            transcript=[
+                {"role": item["role"], "content": redact_head(item["content"], _KEPT_CHARS)}
+                for item in messages[-_KEPT_MESSAGES:]
+            ],
             comment=redact(comment),
             contact=contact,
             context={key: redact(value) for key, value in context.items()},
@@ -85,6 +90,8 @@ class HandOverDesk:
                 await to_thread.run_sync(self.deliver_due)
             except StoreDown:
                 log.warning("hand-overs wait: the database is away")
+            except Exception:  # the next look must come, or no case leaves until a restart
+                log.exception("hand-overs wait")
             try:
                 await asyncio.wait_for(self._awake.wait(), _LOOK_S)
             except TimeoutError:
@@ -139,7 +146,9 @@ class HandOverDesk:
                 self._post(case)
             if self._settings.handover_mail:
                 self._mail(case)
-        except (httpx.HTTPError, OSError, smtplib.SMTPException) as error:
+        # Also what a wrong setting raises (a URL without host, a port that is no number): the case then waits
+        # as it does for a silent desk, and the fault stands beside it.
+        except Exception as error:  # noqa: BLE001
             return f"{type(error).__name__}: {error}"
         return ""
 

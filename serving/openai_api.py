@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import time
+import uuid
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Request
+from fastapi import APIRouter, Body
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, ConfigDict, Field
 
 from agent.events import Answer, Event, Failed, Token
 from knowledge.errors import InputError
 from serving.chat import EVENT, STREAM_HEADERS, Calling, channel_of, end_of, with_heartbeat
-from serving.desk import Desk
+from serving.desk import Desk, closing
 from serving.problems import refusals
 from serving.replies import chat_reply
 
@@ -101,10 +102,10 @@ def openai_routes(desk: Desk) -> APIRouter:
         "/v1/chat/completions", responses={200: _described(), **refusals(openai=True)}, description=_IGNORED
     )
     async def completions(
-        body: Annotated[CompletionRequest, Body(openapi_examples=_EXAMPLE)], request: Request, caller: Calling
+        body: Annotated[CompletionRequest, Body(openapi_examples=_EXAMPLE)], caller: Calling
     ) -> Any:
         _check(body)
-        answer_id = request.state.request_id
+        answer_id = uuid.uuid4().hex
         events = await desk.begin(
             [
                 {"role": message.role, "content": message.text()}
@@ -156,18 +157,19 @@ class _Envelope:
 
     async def stream(self, events: AsyncIterator[Event], with_usage: bool) -> AsyncIterator[str]:
         yield self._chunk({"role": "assistant", "content": ""})
-        async for event in with_heartbeat(events):
-            if event is None:
-                yield ": still working\n\n"
-            elif isinstance(event, Token):
-                yield self._chunk({"content": event.text})
-            elif isinstance(event, Answer):
-                yield self._chunk({}, finish="stop", advice=self._advice(event))
-                if with_usage:
-                    last = {**self._common, "object": "chat.completion.chunk", "choices": []}
-                    yield _data({**last, "usage": _usage(event)})
-            elif isinstance(event, Failed):
-                yield _data({"error": {"message": event.text, "type": "server_error", "code": None}})
+        async with closing(with_heartbeat(events)) as beating:
+            async for event in beating:
+                if event is None:
+                    yield ": still working\n\n"
+                elif isinstance(event, Token):
+                    yield self._chunk({"content": event.text})
+                elif isinstance(event, Answer):
+                    yield self._chunk({}, finish="stop", advice=self._advice(event))
+                    if with_usage:
+                        last = {**self._common, "object": "chat.completion.chunk", "choices": []}
+                        yield _data({**last, "usage": _usage(event)})
+                elif isinstance(event, Failed):
+                    yield _data({"error": {"message": event.text, "type": "server_error", "code": None}})
         yield "data: [DONE]\n\n"
 
     def _chunk(self, delta: dict[str, str], finish: str | None = None, **more: object) -> str:

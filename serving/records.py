@@ -10,7 +10,7 @@ from sqlalchemy import delete
 from agent.events import Answer, Failed
 from agent.history import turns_of, user_texts
 from serving.access.rates import forget_whole
-from serving.redact import redact
+from serving.redact import redact_head
 from serving.store import Store
 from serving.store.tables import BotTurn, Feedback, HandOver, Question, SeenMessage
 from tools.langchain_tools import Fault
@@ -43,8 +43,8 @@ def confidence_of(answer: Answer) -> float:
 def record_question(
     store: Store, end: Answer | Failed, messages: Sequence[object], channel: str, subject: str, answer_id: str
 ) -> None:
-    """Keeps one question. An id that is there already (a client's own, sent twice) keeps its first row."""
-    turns = [redact(text)[:_KEPT_CHARS] for text in user_texts(turns_of(messages))[-_KEPT_TURNS:]]
+    """Keeps one question. An id that is there already keeps its first row."""
+    turns = [redact_head(text, _KEPT_CHARS) for text in user_texts(turns_of(messages))[-_KEPT_TURNS:]]
     answer = end if isinstance(end, Answer) else None
     row = store.insert(Question).values(
         id=answer_id,

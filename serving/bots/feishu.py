@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.padding import PKCS7
 from fastapi import APIRouter, Request
 
+from serving.asgi import whole
 from serving.bots.bot import BotDesk, BotMessage
 from serving.problems import Refused, refusals
 from serving.store import StoreDown
@@ -27,7 +28,7 @@ from settings import Settings
 
 log = logging.getLogger(__name__)
 _TIMEOUT_S = 10.0
-_REPLAY_WINDOW_S = 3600  # Feishu tries again for about six hours, each time with a new signature
+_REPLAY_WINDOW_S = 3600  # of one signature; Feishu tries again for about six hours, each time with a new one
 _TOKEN_MARGIN_S = 300
 _MENTION = re.compile(r"@_(?:user_\d+|all)\s*")
 
@@ -89,7 +90,7 @@ def feishu_routes(bots: BotDesk, settings: Settings) -> APIRouter:
         header = event.get("header") or {}
         given = str(header.get("token") or event.get("token") or "")
         if verification and not hmac.compare_digest(given.encode(), verification.encode()):
-            raise Refused(401, "Wrong token", "The verification token is another app's.")
+            raise _not_feishu()
         if event.get("type") == "url_verification":
             return {"challenge": event.get("challenge", "")}
         message = _message(event)
@@ -108,22 +109,34 @@ def feishu_routes(bots: BotDesk, settings: Settings) -> APIRouter:
 
 
 def _event(key: str, body: bytes, request: Request) -> dict[str, Any]:
-    """The event inside the encrypted body. Raises `Refused`. The challenge alone carries no signature."""
+    """The event inside the encrypted body. Raises `Refused`. The signature is checked before anything is
+    decrypted; the challenge alone carries none."""
+    signed = _is_signed(key, body, request)
+    if not signed and "x-lark-signature" in request.headers:
+        raise _not_feishu()
     try:
         event: dict[str, Any] = json.loads(decrypt(key, json.loads(body)["encrypt"]))
     except (ValueError, KeyError, TypeError, RecursionError):
-        raise Refused(400, "Not an event", "The body is not encrypted with this app's key.") from None
-    if not isinstance(event, dict):
-        raise Refused(400, "Not an event", "The event is no object.")
-    if event.get("type") == "url_verification":
-        return event
+        raise _not_feishu() from None
+    if not isinstance(event, dict) or not (signed or event.get("type") == "url_verification"):
+        raise _not_feishu()
+    return event
+
+
+def _is_signed(key: str, body: bytes, request: Request) -> bool:
     at, nonce = (request.headers.get(f"x-lark-request-{name}", "") for name in ("timestamp", "nonce"))
     expected = hashlib.sha256(f"{at}{nonce}{key}".encode() + body).hexdigest()
     given = request.headers.get("x-lark-signature", "")
-    fresh = at.isdigit() and abs(time.time() - int(at)) <= _REPLAY_WINDOW_S
-    if not fresh or not hmac.compare_digest(expected.encode(), given.encode()):
-        raise Refused(401, "Wrong signature", "X-Lark-Signature does not fit the body, time and key.")
-    return event
+    moment = whole(at)
+    fresh = moment is not None and abs(time.time() - moment) <= _REPLAY_WINDOW_S
+    return fresh and hmac.compare_digest(expected.encode(), given.encode())
+
+
+def _not_feishu() -> Refused:
+    """One refusal for all: which check failed would tell a forger whether a forged body decrypts."""
+    return Refused(
+        401, "Not from this app", "Signature, encryption or verification token do not fit this app."
+    )
 
 
 def decrypt(key: str, text: str) -> str:

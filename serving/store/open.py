@@ -6,11 +6,12 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from alembic import command
 from alembic.config import Config
 from filelock import FileLock
-from sqlalchemy import Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -72,6 +73,12 @@ def open_store(url: str) -> Store:
 
 def _engine(url: str) -> Engine:
     parsed = make_url(url)
+    engine = _connected(parsed)
+    event.listen(engine, "before_cursor_execute", _storable, retval=True)
+    return engine
+
+
+def _connected(parsed: URL) -> Engine:
     if parsed.get_backend_name() == "sqlite":
         Path(parsed.database or "").parent.mkdir(parents=True, exist_ok=True)
         engine = create_engine(parsed)
@@ -87,6 +94,23 @@ def _engine(url: str) -> Engine:
         pool_timeout=_CONNECT_TIMEOUT_S,
         connect_args={"connect_timeout": _CONNECT_TIMEOUT_S},
     )
+
+
+def _storable(
+    _connection: object, _cursor: object, statement: str, parameters: Any, _context: object, _many: bool
+) -> tuple[str, Any]:
+    """Parameters that both databases take: PostgreSQL refuses NUL in a text, neither takes half a character."""
+    return statement, _plain(parameters)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {name: _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_plain(item) for item in value)
+    return value
 
 
 def _prepare_sqlite(connection: object, _record: object) -> None:

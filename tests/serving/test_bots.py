@@ -279,8 +279,40 @@ def test_a_feishu_message_is_answered_once_by_a_card(feishu_base: str, feishu: F
 def test_a_forged_feishu_event_is_refused(feishu_base: str, advisor: Any) -> None:
     body = encrypted(feishu_event("om_1", "x"))
     assert feishu_post(feishu_base, body, key="guess").status_code == 401
-    assert feishu_post(feishu_base, b'{"encrypt": "AAAA"}').status_code == 400
-    assert feishu_post(feishu_base, b"[[[").status_code == 400
+    assert feishu_post(feishu_base, b'{"encrypt": "AAAA"}').status_code == 401
+    assert feishu_post(feishu_base, b"[[[").status_code == 401
+    assert advisor.asked == []
+
+
+def test_a_forger_of_feishu_events_cannot_tell_which_bytes_decrypt(feishu_base: str) -> None:
+    whole = json.loads(encrypted(feishu_event("om_1", "x")))["encrypt"]
+    raw = bytearray(base64.b64decode(whole))
+    raw[-17] ^= 1  # the padding of the last block breaks
+    broken = json.dumps({"encrypt": base64.b64encode(bytes(raw)).decode()}).encode()
+    replies = [
+        httpx.post(f"{feishu_base}/bots/feishu", content=body)
+        for body in (encrypted(feishu_event("om_1", "x")), broken, b"[[[")
+    ]
+    told = {(reply.status_code, reply.json()["title"], reply.json()["detail"]) for reply in replies}
+    assert len(told) == 1, told
+
+
+@pytest.mark.parametrize("moment", ["²", "9" * 5000, "-1", ""])
+def test_a_time_that_is_no_number_is_refused_and_no_fault(
+    hook: str, feishu_base: str, advisor: Any, moment: str
+) -> None:
+    at = moment.encode("latin-1")
+    body = json.dumps({"message_id": "m-1", "conversation_id": "c", "text": "x"}).encode()
+    mac = hmac.new(SECRET.encode(), moment.encode() + b"." + body, hashlib.sha256).hexdigest()
+    signed_so = [(b"X-GSA-Timestamp", at), (b"X-GSA-Signature", f"sha256={mac}".encode())]
+    assert httpx.post(f"{hook}/bots/webhook", content=body, headers=signed_so).status_code == 401
+    signature = hashlib.sha256(f"{moment}n{KEY}".encode() + body).hexdigest()
+    for_feishu = [
+        (b"X-Lark-Request-Timestamp", at),
+        (b"X-Lark-Request-Nonce", b"n"),
+        (b"X-Lark-Signature", signature.encode()),
+    ]
+    assert httpx.post(f"{feishu_base}/bots/feishu", content=body, headers=for_feishu).status_code == 401
     assert advisor.asked == []
 
 
