@@ -26,7 +26,7 @@ class ToolStarted:
 
 @dataclass(frozen=True)
 class ToolFinished:
-    """A calculation or search ended. `artifact` is its report, a search result or a `ToolFault`."""
+    """A calculation or search ended. `artifact` is its report, a search result or a `Fault`."""
 
     call_id: str
     name: str

@@ -92,7 +92,7 @@ class Plan(Report):
 
 
 class Option(Report):
-    """One way to do it. `label` says for which objective it is the answer."""
+    """One way to do it. `labels` say for which objectives it is the answer."""
 
     instance_type: str
     family: str

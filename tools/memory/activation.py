@@ -57,7 +57,8 @@ def passing_peak_gib(engine: Engine, shape: Shape, work: Work, kv_gib: float) ->
 
 
 def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
-    """Live 16-bit activations of one layer for `tokens` tokens, bytes (section 3, lower bound)."""
+    """Live 16-bit activations of one layer for `tokens` tokens, bytes (lower bound: the wider of
+    attention and gated feed-forward; scores are never stored, as in FlashAttention, arXiv:2205.14135)."""
     attention = 2 * shape.hidden + 2 * (shape.query_heads + shape.kv_heads) * shape.head_dim / tensor
     feed_forward = 2 * shape.hidden + 3 * shape.ffn / tensor
     return 2.0 * tokens * max(attention, feed_forward)

@@ -22,9 +22,10 @@ DEVICE_LOW, DEVICE_HIGH = 0.95, 1.15
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryReport:
     """GPU memory of an inference deployment, per GPU of one replica, in GiB.
 
-    Weights by format (section 1 of the memory formulas), KV cache by layout (section 2), activation peak and
-    libraries by engine (sections 3 and 4), against the memory that CUDA can allocate on the card. Raises
-    `InputError` for values and names that cannot be used, `NotKnown` for facts the catalog lacks.
+    Weights by format (`weights`), KV cache by layout (`kv`), activation peak by engine (`activation`) and
+    its libraries (`engines`), each with its source there, against the memory that CUDA can allocate on the
+    card. Raises `InputError` for values and names that cannot be used, `NotKnown` for facts that the catalog
+    lacks.
     """
     notes = Notes()
     resolved = resolve(request, catalog, notes)

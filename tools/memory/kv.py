@@ -56,8 +56,9 @@ def kv_layout(model: Model, kv: KvFormat = BF16_KV) -> KvLayout:
     """The KV layout of a model; where the catalog does not state it, the bound of full attention in every
     layer; `NotKnown` without layers and heads.
 
-    The 16-bit columns of the catalog carry each attention kind exactly (section 2 of the memory formulas);
-    other formats scale them, with their scales per head.
+    The 16-bit columns of the catalog carry each attention kind exactly: keys and values of every KV head
+    (grouped-query attention, arXiv:2305.13245), or one latent and its rotary part (DeepSeek-V2,
+    arXiv:2405.04434). Other formats scale them, with their scales per head.
     """
     shape = shape_of(model)
     per_token, is_bound = model.kv_bytes_per_token_bf16, False
@@ -92,7 +93,7 @@ def _bound(model: Model) -> float:
 @lru_cache(maxsize=512)
 def expanded_layout(model: Model, kv: KvFormat = BF16_KV) -> KvLayout:
     """The cache of an engine that knows no latent attention: keys and values of every head at key width
-    (vLLM before 0.7 with DeepSeek models; the measurement notes count 2,368 tokens on eight H100)."""
+    (vLLM before 0.7 with DeepSeek models)."""
     shape, latent = shape_of(model), kv_layout(model, kv)
     if model.attention != "mla":
         return latent

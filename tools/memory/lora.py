@@ -10,9 +10,9 @@ def lora_slots_gib(shape: Shape, rank: int, slots: int, plan: Plan) -> float:
     """Slots for `slots` adapters of up to `rank` on the GPU that holds most, GiB.
 
     Engines lay out rank x (inputs + outputs) 16-bit values for each projection of each layer, and for the
-    embedding and the head, whatever the adapters loaded later cover (P_lora of section 5 of the memory
-    formulas, times slots). Tensor parallel divides the wide side of each pair and copies the other. Routed
-    experts carry no slots.
+    embedding and the head, whatever the adapters loaded later cover (r (n_in + n_out) per matrix as in
+    LoRA, arXiv:2106.09685, times slots). Tensor parallel divides the wide side of each pair and copies the
+    other. Routed experts carry no slots.
     """
     t = plan.tensor
     queries = shape.query_heads * (shape.latent_key + shape.rotary_key or shape.head_dim)

@@ -178,7 +178,7 @@ class _Parts:
 
 def _pool(engine: Engine, card: Card, share: float, parts: _Parts) -> float:
     """What the engine gives to the KV cache, GiB. For vLLM share x visible - weights - activation - libraries
-    (section 2 of the measurement notes; holds to 0.1 GiB in every log that prints all parts)."""
+    (it prints these parts at its start; the sum holds to 0.1 GiB in the public logs that print them all)."""
     free = card.usable - CUDA_CONTEXT_GIB
     if engine.allocation == "demand":
         return free - parts.sum

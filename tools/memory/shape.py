@@ -63,8 +63,9 @@ class Shape:
 def shape_of(model: Model) -> Shape:
     """The parts of a catalog model; `NotKnown` where not even the parameter count is known.
 
-    Counts follow section 1 of the memory formulas (attention by heads or latent ranks, experts x 3 h I);
-    the published total decides, so an unknown layout costs no parameters.
+    Attention counts by heads (arXiv:1706.03762) or latent ranks (arXiv:2405.04434), a gated feed-forward
+    3 h I (arXiv:2002.05202), so does each expert. The published total decides, so an unknown layout costs no
+    parameters.
     """
     if not model.params_total_b:
         raise NotKnown("model", model.model_id, f"the parameter count of {model.model_id} is not known")
@@ -133,7 +134,7 @@ def _attention_layers(model: Model) -> int:
 
 def _tower(model: Model, left: float) -> float:
     """Parameters outside the decoder of a multimodal model: as the catalog's check states them, else what
-    the decoder's formula (section 1, gated feed-forward) leaves of the published total."""
+    the decoder's formula (as in `shape_of`, gated feed-forward) leaves of the published total."""
     if model.kind not in ("vlm", "asr", "tts") or not (model.num_layers and model.hidden_size):
         return 0.0
     stated = re.search(r"remainder (\d+(?:\.\d+)?)B", model.check)

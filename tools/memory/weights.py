@@ -44,7 +44,7 @@ AS_PUBLISHED = Loading()
 
 
 def weight_bytes(model: Model, weights: WeightFormat) -> float:
-    """Bytes of all weights of the model in this format (section 1: covered tensors x bits, others 16 bit)."""
+    """Bytes of all weights of the model in this format (covered tensors x bits, others 16 bit)."""
     return _total(shape_of(model), weights)
 
 
@@ -60,8 +60,8 @@ def weight_bytes_per_gpu(
 
     Tensor parallel divides projections by heads, feed-forward by width, embedding and head by vocabulary;
     norms, routers and latent down projections are copied; KV projections are copied where there are more
-    ranks than KV heads (section 8 of the memory formulas). Pipeline stages hold whole layers; the first
-    also the embedding, the last the head.
+    ranks than KV heads (no engine divides a head). Pipeline stages hold whole layers; the first also the
+    embedding, the last the head.
     """
     t = plan.tensor
     attention, expert, feed_forward, wide = _bytes_per_parameter(shape, weights)

@@ -28,9 +28,10 @@ class Step:
 
 
 def layer_bytes_per_token(shape: Shape, step: Step, tensor: int) -> float:
-    """Stored tensors of one decoder layer per token, nothing recomputed (section 6 of the formulas):
-    2 x [4 h + 2 a d + 2 k d + 3 I] + 4 a, and the score matrix 5 a s without FlashAttention. Tensor
-    parallel divides all of it (sequence parallel takes the 4 h)."""
+    """Stored tensors of one decoder layer per token, nothing recomputed (counted as in arXiv:2205.05198, for
+    RMSNorm, grouped KV heads and a gated feed-forward): 2 x [4 h + 2 a d + 2 k d + 3 I] + 4 a, and the
+    score matrix 5 a s without FlashAttention. Tensor parallel divides all of it (sequence parallel takes the
+    4 h)."""
     attention = 2 * (shape.query_heads + shape.kv_heads) * shape.head_dim
     stored = step.bytes_per_value * (4 * shape.hidden + attention + 3 * shape.ffn) + 4.0 * shape.query_heads
     if not step.flash:
@@ -49,7 +50,7 @@ def activation_bytes(shape: Shape, step: Step, tensor: int, layers: float, offlo
 
 
 def logits_bytes(shape: Shape, step: Step, tensor: int, loss_bytes: float) -> float:
-    """Logits and their gradient (section 7); a fused loss holds one chunk of 1,024 tokens."""
+    """Logits and their gradient (arXiv:2205.05198); a fused loss holds one chunk of 1,024 tokens."""
     if not shape.predicts_tokens:
         return 0.0
     if step.fused_loss:

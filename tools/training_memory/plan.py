@@ -72,8 +72,9 @@ class TrainingPlan:
 
 
 def plan_training(job: TrainingJob) -> TrainingPlan:
-    """Memory of one training step on the fullest GPU: states by sections 5 and 8 of the memory formulas,
-    activations by section 6, logits by section 7, then what the framework holds besides."""
+    """Memory of one training step on the fullest GPU: states as ZeRO counts
+    and divides them (arXiv:1910.02054), activations and logits as in arXiv:2205.05198, then what the
+    framework holds besides."""
     division, trained_copies = job.division, 1 + job.copies.trained
     weights, gathered, host_weights = _weights(job)
     gradients, states, host_states = _states(job)

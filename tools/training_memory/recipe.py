@@ -48,7 +48,8 @@ _METHODS: dict[str, Method] = {
 }
 METHOD_NAMES = ("full", "freeze", "lora", "qlora", "pretrain")
 
-# Optimizer state: bytes per trainable parameter beside an fp32 master copy (section 5 of the formulas).
+# Optimizer state: bytes per trainable parameter beside an fp32 master copy (two fp32 moments for
+# Adam, ZeRO, arXiv:1910.02054; 8 bits each, arXiv:2110.02861).
 _OPTIMIZERS = {
     "adamw": ("adamw", 8.0),
     "adam": ("adamw", 8.0),
