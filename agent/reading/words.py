@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MAX_CHARS = 4_000  # of prose per turn; longer questions are read up to here
@@ -84,8 +84,3 @@ class Found:
     value: Value
     confidence: float
     text: str
-
-
-def first_match(patterns: Iterable[re.Pattern[str]], text: str) -> re.Match[str] | None:
-    """The first match of the first pattern that matches."""
-    return next((match for pattern in patterns if (match := pattern.search(text))), None)

@@ -186,7 +186,3 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 def bullets(items: Iterable[str]) -> str:
     return "\n".join(f"- {item}" for item in items)
-
-
-def steps(items: Iterable[str]) -> str:
-    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))

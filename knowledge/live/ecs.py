@@ -23,11 +23,6 @@ from knowledge.live.answers import (
 from knowledge.live.faults import Fault
 from knowledge.live.service import BILLING, ECS, Api, Service
 
-# What a RAM policy has to allow; docs/live-refresh.md has it ready to paste.
-ACTIONS = (
-    "DescribeRegions", "DescribeInstanceTypes", "DescribePrice", "DescribeSpotPriceHistory",
-    "DescribeSpotAdvice", "DescribeAvailableResource",
-)  # fmt: skip
 TYPES_PER_ADVICE = 10  # the most that DescribeSpotAdvice takes
 _MOST_PAGES = 100
 _SYSTEM_DISKS = (("cloud_essd", "PL0"), ("cloud_auto", None), ("cloud_efficiency", None))

@@ -18,7 +18,8 @@ USUAL_PARTS = ("types", "prices", "spot", "stock")
 PARTS = (*USUAL_PARTS, "plans")  # plans: another interface, with a permission of its own
 PURCHASES = tuple(TERMS)
 EVERY_REGION = "all"
-# How long an answer stays good: asking sooner costs calls of a shared limit and brings nothing.
+# How long an answer stays good: asking sooner costs calls of a shared limit and brings nothing. These are
+# also the actions that a RAM policy has to allow; docs/live-refresh.md has it ready to paste.
 GOOD_FOR = {
     "DescribeRegions": timedelta(days=1),
     "DescribeInstanceTypes": timedelta(days=1),

@@ -139,35 +139,6 @@ def speed_of(settled: ResolvedJob) -> TrainingSpeed:
     )
 
 
-def gpus_for_deadline(request: TrainingTimeRequest, hours: float, catalog: Catalog) -> int | None:
-    """The fewest whole machines' GPUs that finish the job in `hours`, up to 1,024 machines; None if none do.
-
-    Speed per GPU falls with every machine added, so the count doubles until it is enough and is then halved
-    in on.
-    """
-    settled = resolve(request, catalog)
-    tokens = _tokens(request, settled.job)
-    if tokens is None:
-        raise InputError("tokens", request.tokens, "the tokens of the job, or samples")
-    machine = settled.plan.gpus_per_node
-
-    def enough(machines: int) -> bool:
-        asked = request.model_copy(update={"gpu_count": machines * machine, "nodes": machines})
-        speed = speed_of(resolve(asked, catalog))
-        return tokens / (speed.tokens_per_s * machines * machine) / 3600 <= hours
-
-    high = 1
-    while not enough(high):
-        high *= 2
-        if high > 1024:
-            return None
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high * machine
-
-
 def resolve(request: TrainingTimeRequest, catalog: Catalog) -> ResolvedJob:
     """Settles every name and default of a request; raises `InputError` and `NotKnown`."""
     notes = Notes()

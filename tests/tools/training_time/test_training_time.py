@@ -19,7 +19,6 @@ from tools.throughput.gpu_shape import gpu_shape_of
 from tools.throughput.model_shape import shape_of
 from tools.training_time import estimate_training_time
 from tools.training_time.core import model_flops_per_token
-from tools.training_time.estimate import gpus_for_deadline
 
 CATALOG = shipped_catalog()
 
@@ -201,31 +200,6 @@ def test_a_slower_network_never_helps() -> None:
     ]
     assert rates == sorted(rates)
     assert rates[0] < 0.6 * rates[-1]
-
-
-def test_the_gpus_of_a_deadline_meet_it_and_one_machine_less_does_not() -> None:
-    request = parse_request(
-        TrainingTimeRequest,
-        {
-            "model": "Llama-3.1-8B", "gpu": "A100-80GB", "gpu_count": 8, "method": "full", "tokens": 5e9,
-            "global_batch": 512,
-        },
-    )  # fmt: skip
-    count = gpus_for_deadline(request, 24, CATALOG)
-    assert count is not None
-    assert count % 8 == 0
-
-    def hours(gpus: int) -> float:
-        report = estimate_training_time(
-            request.model_copy(update={"gpu_count": gpus, "nodes": gpus // 8}), CATALOG
-        )
-        assert report.hours is not None
-        return report.hours
-
-    assert hours(count) <= 24
-    if count > 8:
-        assert hours(count - 8) > 24
-    assert gpus_for_deadline(request, 1e-6, CATALOG) is None
 
 
 def test_a_job_that_no_memory_holds_gets_no_speed() -> None:
