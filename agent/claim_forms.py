@@ -89,9 +89,9 @@ MONEY = (
 )
 # A number that stands by itself: no part of a name, a version of three parts, an address or an option.
 BARE = re.compile(rf"(?<![\w.\-/:#@=\[]){_SCALED}(?![\w\]:/@=]|\.\d|-\w)", _FREE)
-LIST_MARK = re.compile(r"(?m)^\s*(?:>\s*)*\d{1,3}[.)、]\s")
+LIST_MARK = re.compile(r"(?m)^[^\S\n]*(?:>[^\S\n]*)*\d{1,3}[.)、]\s")
 INSTANCE = re.compile(
-    r"(?<![\w.])(?:ecs\.)?([a-z]{2,8}\d{1,2}[a-z]*(?:-[a-z0-9]+)*\.\d{0,3}x?large)(?!\w)", _FREE
+    r"(?<![\w.])(?:ecs\.)?([a-z]{2,8}\d{1,2}[a-z]*(?:-[a-z0-9]+){0,6}\.\d{0,3}x?large)(?!\w)", _FREE
 )
 FAMILY = re.compile(
     r"(?<![\w.\-])((?:ebm|scc|v|s)?gn\d{1,2}[a-z]{0,3}|ve\d)(?:-(?:vws|tee|tdx|wy|xr))?(?![\w.]*large|\w)",
@@ -117,7 +117,7 @@ MODEL = re.compile(
     r"|v\d(?:\.\d)?)(?![a-z0-9]))*)",
     _FREE,
 )
-CONTACT = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
+CONTACT = re.compile(r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+", re.ASCII)
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 MONTHS = {name: number for number, name in enumerate(_MONTHS.split("|"), start=1)}
 DATES = (

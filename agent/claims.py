@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agent.claim_forms import (
@@ -77,27 +77,32 @@ def _plain_signs(text: str) -> str:
 def _written(text: str) -> list[Claim]:
     found = [*_names(text), *_money(text)]
     patterns = (INSTANCE, GPU, MODEL, CONTACT, LIST_MARK, *DATES)
-    taken = [match.span() for pattern in patterns for match in pattern.finditer(text)]
-    money = [match.span() for pattern in MONEY for match in pattern.finditer(text)]
+    taken = bytearray(len(text))  # 1 where a claim is: a look at a place, however many claims there are
+    money = bytearray(len(text))
+    for pattern in patterns:
+        _mark(taken, pattern.finditer(text))
+    for pattern in MONEY:
+        _mark(money, pattern.finditer(text))
     for kind, pattern in QUANTITIES.items():
         for match in pattern.finditer(text):
-            if not _within(match, taken):
-                taken.append(match.span())
+            if not taken[match.start("n")]:
+                _mark(taken, [match])
                 found.append(_claim(kind, match, FACTORS[kind][match["u"].lower()]))
     for match in MULTIPLE.finditer(text):
-        if not _within(match, taken):
-            taken.append(match.span())
+        if not taken[match.start("n")]:
+            _mark(taken, [match])
             found.append(_claim("ratio", match, 1.0))
     found += [
         claim
         for match in BARE.finditer(text)
-        if not _within(match, taken) and not _within(match, money) and (claim := _bare(match))
+        if not taken[match.start("n")] and not money[match.start("n")] and (claim := _bare(match))
     ]
     return found
 
 
-def _within(match: re.Match[str], spans: list[tuple[int, int]]) -> bool:
-    return any(start <= match.start("n") < end for start, end in spans)
+def _mark(places: bytearray, matches: Iterable[re.Match[str]]) -> None:
+    for match in matches:
+        places[match.start() : match.end()] = b"\x01" * (match.end() - match.start())
 
 
 def _names(text: str) -> Iterator[Claim]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-_BLOCK = re.compile(r"(?m)^[ \t>]*(```+|~~~+)[^\n]*\n(.*?)(?:^[ \t>]*\1|\Z)", re.DOTALL)
-_SPAN = re.compile(r"(`+)([^`\n]+?)\1(?!`)")
-_WORD = re.compile(r"[A-Za-z0-9_./:@%+~*-]*[A-Za-z0-9_/*]")
+_BLOCK = re.compile(r"(?m)^[ \t>]*(`{3,16}|~{3,16})[^\n]*\n(.*?)(?:^[ \t>]*\1|\Z)", re.DOTALL)
+_SPAN = re.compile(r"(`{1,8})([^`\n]+?)\1(?!`)")
+_WORD = re.compile(r"(?<![A-Za-z0-9_./:@%+~*-])[A-Za-z0-9_./:@%+~*-]*[A-Za-z0-9_/*]")
 
 
 def commands_in(text: str) -> list[str]:

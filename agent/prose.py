@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 # is decided by whoever renders the text, so images, links and addresses are taken out of it as well.
 _CODE = re.compile(r"(?m)^```.*?(?:^```[ \t]*$|\Z)|(?<![`\\])`[^`\n]+`(?!`)", re.DOTALL)
 _IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)?|\[[^\]]*\])?")
-_LINK = re.compile(r"\[([^\]]+)\]\(\s*<?([^)\s>]*)>?[^)]*\)?")
-_REFERENCE = re.compile(r"(?m)^[\s>]*\[[^\]]+\]:\s*\S+.*$")
+_LINK = re.compile(r"\[([^\[\]]+)\]\(\s*<?([^)\s>]*)>?[^)]*\)?")
+_REFERENCE = re.compile(r"(?m)^[ \t>]*\[[^\[\]]+\]:\s*\S+.*$")
 _ADDRESS = re.compile(
     r"<?\b(?:(?:https?|ftp)://|(?:mailto|data|javascript|vbscript):(?=\S)|www\.)[^\s)\]}>\"'`，。；）]+>?",
     re.IGNORECASE,
@@ -21,7 +21,7 @@ _URL = re.compile(r"https?://[^\s|;,，；)）]+")
 _THOUGHT = re.compile(r"(?is)\A.*</think(?:ing)?>|<think(?:ing)?>.*\Z")
 _THIS_MACHINE = re.compile(r"https?://(?:localhost|127\.0\.0\.1|0\.0\.0\.0|\[::1\])(?=[:/]|$)", re.IGNORECASE)
 _TAG = re.compile(
-    r"<(?=/?[a-zA-Z][^>\n]*[=/\s:]|/|!|\?|(?:script|style|iframe|svg|base|form)\b)", re.IGNORECASE
+    r"<(?=/?[a-zA-Z][^>=/\s:]{0,80}+[^>]|/|!|\?|(?:script|style|iframe|svg|base|form)\b)", re.IGNORECASE
 )
 
 
@@ -47,7 +47,10 @@ def clean_prose(text: str, sources: Iterable[str]) -> str:
 
 def _clean(text: str, allowed: Callable[[str], bool], *, prose: bool) -> str:
     text = _REFERENCE.sub("", text)
-    text = _IMAGE.sub(lambda match: match[1], text)
+    # Behind the last "]" no image has an end; each look for it would go through all that follows.
+    open_end = text.find("![", text.rfind("]") + 1)
+    whole, rest = (text, "") if open_end < 0 else (text[:open_end], text[open_end:])
+    text = _IMAGE.sub(lambda match: match[1], whole) + rest
     text = _LINK.sub(lambda match: match[0] if allowed(match[2]) else match[1], text)
     text = _ADDRESS.sub(lambda match: match[0] if allowed(match[0].strip("<>").rstrip(".")) else "", text)
     return text.replace("<", "&lt;") if prose else _TAG.sub("&lt;", text)

@@ -16,7 +16,9 @@ _YES_OR_NO = re.compile(
     r"|够|不够|行|不行|没错)[\W_]*"
 )
 _WORD = re.compile(r"[a-z][a-z-]{3,}|[\u4e00-\u9fff]+")
-_CODE = re.compile(r"(?m)^[ \t>]*(?:```+|~~~+)[^\n]*\n.*?(?:^[ \t>]*(?:```+|~~~+)[ \t]*$|\Z)", re.DOTALL)
+_CODE = re.compile(
+    r"(?m)^[ \t>]*(?:`{3,16}|~{3,16})[^\n]*\n.*?(?:^[ \t>]*(?:`{3,}|~{3,})[ \t]*$|\Z)", re.DOTALL
+)
 _MARK = re.compile(r"(?:[\s>]|[-*+]\s|\d{1,3}[.)、]\s?|#{1,6}\s)*")
 _BETWEEN = re.compile(
     r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!vs\.)\s+(?=[\"'*(\[A-Z\u4e00-\u9fff])|(?<=[。！？；])"

@@ -99,7 +99,7 @@ def _connected(parsed: URL) -> Engine:
 def _storable(
     _connection: object, _cursor: object, statement: str, parameters: Any, _context: object, _many: bool
 ) -> tuple[str, Any]:
-    """Parameters that both databases take: PostgreSQL refuses NUL in a text, neither takes half a character."""
+    """Parameters that both databases take: PostgreSQL refuses NUL in a text, both half a character."""
     return statement, _plain(parameters)
 
 
