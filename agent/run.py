@@ -38,6 +38,7 @@ from agent.grounding import EmptyAnswer, Unfit, Ungrounded
 from agent.guides import GuideSearch, guide_tool
 from agent.history import Turn, messages_of, slots_set, turns_of, user_texts
 from agent.hub import ModelSource, fetched, ids_in
+from agent.parts import hub_of, model_of, searcher_of
 from agent.prose import clean_prose, spoken
 from agent.reader import READ_INTENTS, ModelReader
 from agent.reading import read
@@ -404,11 +405,11 @@ def open_advisor(settings: Settings, catalog: Catalog | None = None) -> Advisor:
     )
     advisor = Advisor(
         catalog,
-        _searcher(settings, catalog),
-        _model(settings),
+        searcher_of(settings, catalog),
+        model_of(settings),
         settings.answer_deadline_s,
         "agent" if settings.model_mode == "auto" else settings.model_mode,
-        _hub(settings),
+        hub_of(settings),
     )
     if settings.has_model and settings.model_mode == "auto":
         threading.Thread(target=_use_as_probed, args=(advisor, settings), daemon=True).start()
@@ -428,35 +429,6 @@ def _use_as_probed(advisor: Advisor, settings: Settings) -> None:
     log.info("model service: %s", "; ".join(probe_lines(found)))
     if found.can("chat"):
         advisor.use(found.mode)
-
-
-def _hub(settings: Settings) -> ModelSource | None:
-    """The model hubs of the settings; None, as by default, where nothing is asked outside."""
-    if not settings.model_hubs:
-        return None
-    from knowledge.hub import ModelHub, hubs_named  # its HTTP client is loaded where it is used
-
-    return ModelHub(hubs_named(settings.model_hubs))
-
-
-def _model(settings: Settings) -> BaseChatModel | None:
-    """The configured model. Its client library takes most of a second to load and most starts need none."""
-    if not settings.has_model:
-        return None
-    from agent.model import open_model
-
-    return open_model(settings)
-
-
-def _searcher(settings: Settings, catalog: Catalog) -> GuideSearch | None:
-    """The guide search, or None where it cannot be opened: answers then say that guides are missing."""
-    from retrieval.open import settings_searcher
-
-    try:
-        return settings_searcher(settings, catalog)
-    except Exception:
-        log.exception("the guide search could not be opened; answers go without guides")
-        return None
 
 
 def _shown(reports: Iterable[ToolReport]) -> Recommendation | None:

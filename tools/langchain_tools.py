@@ -193,8 +193,8 @@ def build_tools(catalog: Catalog) -> list[BaseTool]:
             "compare_log",
             CompareLogRequest,
             lambda request: compare_log(request, catalog),
-            "A start-up log of vLLM, SGLang or llama.cpp, an out-of-memory trace or nvidia-smi output beside the "
-            "estimate. What the user pasted is taken as it is: pass its first line as text.",
+            "A start-up log of vLLM, SGLang or llama.cpp, an out-of-memory trace or nvidia-smi output beside "
+            "the estimate. What the user pasted is taken as it is: pass its first line as text.",
         ),
         tool(
             "launch_commands",
