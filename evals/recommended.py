@@ -10,7 +10,6 @@ from evals.outcome import Outcome
 from knowledge.catalog import shipped_catalog
 from knowledge.errors import AdvisorError
 
-_SIZES = {"a100": ("A100-40GB", "A100-80GB"), "v100": ("V100-16GB", "V100-32GB")}  # one name, two sizes
 Option = Mapping[str, Any]
 
 
@@ -27,7 +26,7 @@ def gpu_named(option: Option, name: str) -> bool:
 
 @cache
 def _gpu_models(name: str) -> frozenset[str]:
-    sizes = _SIZES.get(name.strip().lower())
+    sizes = shipped_catalog().gpu_sizes(name)
     if sizes:
         return frozenset(sizes)
     try:

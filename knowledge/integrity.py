@@ -116,7 +116,6 @@ def _joins(catalog: Catalog) -> Iterator[str]:
     gpus = {row.gpu_model for row in catalog.gpus}
     types = {row.instance_type for row in catalog.instances}
     families = set(catalog.families)
-    models = {row.model_id for row in catalog.models}
     for row in catalog.instances:
         if row.gpu_model not in gpus:
             yield f"instances.csv: {row.instance_type} has an unknown GPU {row.gpu_model}"
@@ -136,6 +135,15 @@ def _joins(catalog: Catalog) -> Iterator[str]:
             yield f"availability.csv: {seen.family_or_type} is neither a type nor a family"
         if seen.region_id and seen.region_id not in catalog.regions_by_id:
             yield f"availability.csv: unknown region {seen.region_id}"
+    yield from _joins_of_names(catalog)
+
+
+def _joins_of_names(catalog: Catalog) -> Iterator[str]:
+    gpus = {row.gpu_model for row in catalog.gpus}
+    models = {row.model_id for row in catalog.models}
+    for gpu in catalog.gpus:
+        if gpu.same_chip_as and gpu.same_chip_as not in gpus:
+            yield f"gpus.csv: {gpu.gpu_model} is the chip of an unknown GPU {gpu.same_chip_as}"
     for gpu_alias in catalog.gpu_aliases:
         for named in filter(None, (gpu_alias.gpu_model, gpu_alias.taken_as)):
             if named not in gpus:

@@ -48,8 +48,12 @@ class GpuNames:
     def sizes(self, name: str) -> tuple[str, ...]:
         """All cards that differ from a name by their memory size alone ("A100"), in the order of the table;
         empty where there are no two."""
-        sized = re.compile(rf"{re.escape(normal_gpu(name))}\d+gb")
-        found = tuple(model for model in self.by_model if sized.fullmatch(normal_gpu(model)))
+        parts = [(model, *model.rpartition("-")[::2]) for model in self.by_model]
+        found = tuple(
+            model
+            for model, bare, size in parts
+            if re.fullmatch(r"\d+GB", size) and normal_gpu(bare) == normal_gpu(name)
+        )
         return found if len(found) > 1 else ()
 
     def _sized(self, name: str) -> str | None:

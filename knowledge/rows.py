@@ -51,10 +51,14 @@ class Gpu(Row):
     fp8_tflops: float | None = None
     fp4_tflops: float | None = None
     nvlink_gbs: float | None = None  # both directions together, per GPU, as NVIDIA states it
+    nvlink_gpus: int | None = None  # cards that NVLink joins: 2 by a bridge; empty: by switches or a mesh
     pcie_gen: int | None = None
     tdp_w: float | None = None
     ecc: str = ""
     mig: str = ""
+    consumer: bool = False  # sold for desktops and games
+    slices_share_time: Literal["", "best-effort"] = ""  # empty: each vGPU slice gets its share of time
+    same_chip_as: str = ""  # the same chip at the same bandwidth under another name, or with a slower NVLink
     sold_on_alibaba_ecs: Literal["current", "legacy", "unknown", "no"]
     identification: str = ""
     notes: str = ""

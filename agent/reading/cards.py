@@ -8,7 +8,6 @@ from knowledge.catalog import Catalog
 from knowledge.derived import per_catalog
 from knowledge.rows import Gpu
 
-_CONSUMER = ("RTX-2", "RTX-3", "RTX-4090", "RTX-408", "RTX-407", "RTX-406", "RTX-50", "TITAN")
 _MEMORY_WEIGHT = 3.0  # a card is chosen by its memory first
 
 
@@ -37,5 +36,6 @@ def _distance(one: Gpu, other: Gpu) -> float:
     return sum(weight * (abs(math.log2(a / b)) if a and b else 1.0) for a, b, weight in pairs)
 
 
-def is_consumer(gpu_model: str) -> bool:
-    return gpu_model.startswith(_CONSUMER) and "Ada" not in gpu_model
+def is_consumer(catalog: Catalog, gpu_model: str) -> bool:
+    """Whether a GPU is sold for desktops and games; a name that the table lacks is none."""
+    return any(row.consumer and row.gpu_model == gpu_model for row in catalog.gpus)

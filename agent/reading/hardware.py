@@ -23,7 +23,7 @@ def hardware_slots(
     wanted = [item for item in gpus if item.mention.kind == "gpu" and not item.mention.negated]
     # Cards at home beside cards to rent are what the others are held against.
     rented = [item for item in wanted if rentable(catalog, item.mention.name) == item.mention.name]
-    if rented and all(is_consumer(item.mention.name) for item in wanted if item not in rented):
+    if rented and all(is_consumer(catalog, item.mention.name) for item in wanted if item not in rented):
         wanted = rented
     unwanted = [item for item in gpus if item.mention.kind == "gpu" and item.mention.negated]
     names = [name for item in wanted if (name := rentable(catalog, item.mention.name))]

@@ -116,7 +116,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
     )
     _settle(found, tasks)
     topics = topics_of(rest, pasted)
-    if any(is_consumer(item.mention.name) for item in gpus):
+    if any(is_consumer(catalog, item.mention.name) for item in gpus):
         topics.append("consumer_card")
     claims = find_claims(_scene(words, mentions, precision, found, amounts, catalog), catalog)
     seen = Seen(
@@ -209,5 +209,5 @@ def _number(value: object) -> float | None:
 
 
 def is_job(turn: Turn, task: str) -> bool:
-    """Whether the money is for one job rather than for a running service."""
-    return task in TRAINING or bool(_JOB.search(turn.words.plain))
+    """Whether the money is for one job, or for a span that was named, rather than for a running service."""
+    return task in TRAINING or "hours" in turn.found or bool(_JOB.search(turn.words.plain))

@@ -22,7 +22,6 @@ _USABLE = 0.9  # of the memory on the label, what a job can have
 _REJECTED_SHOWN = 4
 _WHOLE_MONTH = 700.0  # hours
 _NEARLY_FULL = 0.8  # of the usable memory, above which start limits decide whether it fits
-_SLICED = ("vgn", "sgn")
 # Warnings that answer the question itself and so stand below the first line.
 TOLD_FIRST = frozenset({"budget_lasts_hours", "job_exceeds_budget"})
 # Reasons for which an option without a label is shown; the others are warnings about it.
@@ -90,7 +89,7 @@ def _job(w: Words, option: Option) -> str:
 
 def cards_words(w: Words, option: Option) -> str:
     """GPUs of all machines together; a vGPU type as the slice that it is."""
-    if option.family.startswith(_SLICED):
+    if option.vgpu:
         slices = f"{option.count} × " if option.count > 1 else ""
         return slices + w(
             f"{option.gpu_memory_gib:g} GB slice of {option.gpu_model}",

@@ -206,6 +206,8 @@ def test_no_text_crashes_a_lookup(text: str) -> None:
 def test_every_size_of_a_card_named_without_one_is_known(catalog: Catalog) -> None:
     assert catalog.gpu_sizes("A100") == ("A100-40GB", "A100-80GB")
     assert catalog.gpu_sizes("nvidia v100") == ("V100-16GB", "V100-32GB")
+    assert catalog.gpu_sizes("L20N") == ("L20N-48GB", "L20N-72GB")
+    assert catalog.gpu_sizes("A10") == catalog.gpu_sizes("L20") == ()
     assert catalog.gpu_sizes("T4") == catalog.gpu_sizes("A100-80GB") == catalog.gpu_sizes("no card") == ()
 
 

@@ -99,6 +99,7 @@ class Option(Report):
     count: int
     gpu_model: str
     gpu_count: int  # GPUs of one machine
+    vgpu: bool = False  # a slice of a GPU
     gpu_memory_gib: float  # nominal, one GPU
     total_vram_gib: float  # nominal, all GPUs of all machines
     vcpu: int

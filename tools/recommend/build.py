@@ -36,6 +36,7 @@ def option_of(
         count=candidate.machines,
         gpu_model=candidate.silicon.model,
         gpu_count=candidate.silicon.count,
+        vgpu=candidate.silicon.vgpu,
         gpu_memory_gib=nominal,
         total_vram_gib=nominal * candidate.gpus,
         vcpu=instance.vcpu,

@@ -154,9 +154,9 @@ def _named(wanted: tuple[str, ...], catalog: Catalog, notes: Notes) -> tuple[fro
 
 def _wanted(name: str, catalog: Catalog, notes: Notes) -> tuple[str, ...]:
     """The GPU models that a wished GPU stands for: all sizes of a bare name, stand-ins of one not sold."""
-    key = name.strip().upper().replace(" ", "")
-    if key in ("A100", "V100", "H20", "L20N"):
-        return tuple(row.gpu_model for row in catalog.gpus if row.gpu_model.startswith(f"{key}-"))
+    sizes = catalog.gpu_sizes(name)
+    if sizes:
+        return sizes
     gpu, note = catalog.gpu_with_note(name)
     if note:
         notes.assume("gpu_wanted", gpu.gpu_model, note)

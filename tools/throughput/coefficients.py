@@ -293,8 +293,6 @@ _PORTABLE_GENERATIONS = {
     12.0: Kernels(0.924, 0.616, 0.598, attention=1.25),
 }
 _SUSTAINED = {"A10G": 0.581, "L4": 0.5, "T4": 0.804}
-# The same chip at the same memory bandwidth, sold under another name or with a slower NVLink.
-_SAME_CHIP = {"A10": "A10G", "A800-80GB": "A100-80GB", "H800": "H100", "GB200": "B200", "A10G": "A10"}
 COEFFICIENTS = Coefficients(
     engines=MappingProxyType({engine.name: engine for engine in _ENGINES}),
     tuned=MappingProxyType(_TUNED),
@@ -305,17 +303,20 @@ COEFFICIENTS = Coefficients(
 )
 
 
-def kernels_of(card: str, capability: float, engine: Engine, fit: Coefficients = COEFFICIENTS) -> Kernels:
-    """The coefficients of an engine's kernels on a card, or on its generation where it was not measured."""
+def kernels_of(
+    card: str, capability: float, engine: Engine, fit: Coefficients = COEFFICIENTS, same_chip: str = ""
+) -> Kernels:
+    """The coefficients of an engine's kernels on a card; where it was not measured on one of the same chip,
+    else on its generation."""
     cards, levels = fit.tuned, fit.tuned_generations
     if engine.portable:
         cards, levels = fit.portable, fit.portable_generations
-    found = cards.get(card) or cards.get(_SAME_CHIP.get(card, ""))
+    found = cards.get(card) or cards.get(same_chip)
     if found is not None:
         return found
     return levels[max((level for level in levels if level <= capability), default=min(levels))]
 
 
-def sustained_of(card: str, fit: Coefficients = COEFFICIENTS) -> float:
+def sustained_of(card: str, fit: Coefficients = COEFFICIENTS, same_chip: str = "") -> float:
     """The share of a card's burst matrix rate that is left when prompts keep it busy."""
-    return fit.sustained.get(card, fit.sustained.get(_SAME_CHIP.get(card, ""), 1.0))
+    return fit.sustained.get(card, fit.sustained.get(same_chip, 1.0))

@@ -12,10 +12,7 @@ from knowledge.rows import Gpu
 # instances, SpareCores/sc-inspector-data): gen 3 about 12, gen 4 about 24, gen 5 about 52.
 PCIE_GBS = {3: 12.0, 4: 24.0, 5: 52.0, 6: 100.0}
 
-# Cards of PCIe form whose NVLink is a bridge between two of them.
-_BRIDGED = ("A30", "A40", "RTX-A6000", "RTX-A5000", "RTX-3090", "RTX-3090-Ti", "Quadro-RTX-6000", "TITAN-RTX")
-
-_BEST_EFFORT = ("A16-GA107", "A40")
+SWITCHED_GPUS = 8  # that NVLink joins on one board where no bridge pairs them
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +21,7 @@ class GpuShape:
 
     name: str
     card: str  # the whole card, by which measured coefficients are known
+    same_chip: str  # another card of the same chip, whose coefficients hold where this one was not measured
     capability: float
     bandwidth_gbs: float
     usable_gib: float
@@ -47,7 +45,7 @@ def gpu_shape_of(gpu: Gpu, whole: Gpu | None = None) -> GpuShape:
     (L4 slices: Gemma-2B at 15, 30 and 60 tokens/s on 3, 6 and 12 GB); slices of A16 and A40, which share by
     best effort, ran at the speed of the whole card next to idle neighbours (SpareCores/sc-inspector-data).
     """
-    if whole is not None and whole.gpu_model in _BEST_EFFORT:
+    if whole is not None and whole.slices_share_time == "best-effort":
         return replace(gpu_shape_of(whole), name=gpu.gpu_model, usable_gib=usable_gib(gpu)[0])
     if not gpu.memory_bandwidth_gbs:
         raise NotKnown("gpu", gpu.gpu_model, f"the memory bandwidth of {gpu.gpu_model} is not published")
@@ -65,6 +63,7 @@ def gpu_shape_of(gpu: Gpu, whole: Gpu | None = None) -> GpuShape:
     return GpuShape(
         name=gpu.gpu_model,
         card=(whole or gpu).gpu_model,
+        same_chip=(whole or gpu).same_chip_as,
         capability=capability,
         bandwidth_gbs=gpu.memory_bandwidth_gbs,
         usable_gib=usable_gib(gpu)[0],
@@ -75,7 +74,7 @@ def gpu_shape_of(gpu: Gpu, whole: Gpu | None = None) -> GpuShape:
         fp8_tflops=fp8,
         fp4_tflops=fp4,
         nvlink_gbs=(gpu.nvlink_gbs or 0.0) / 2,
-        nvlink_gpus=2 if gpu.gpu_model in _BRIDGED or gpu.gpu_model.endswith(("-PCIe", "-NVL")) else 8,
+        nvlink_gpus=gpu.nvlink_gpus or SWITCHED_GPUS,
         pcie_gbs=PCIE_GBS.get(gpu.pcie_gen or 4, 24.0),
         derived=derived,
         time_share=1.0 if whole is None else (gpu.memory_gib or 1.0) / (whole.memory_gib or 1.0),

@@ -244,7 +244,7 @@ def stepper(
 ) -> Stepper:
     """Works out what the parts of a step cost. `link` joins the GPUs of a stage, `network` machines."""
     fit = coefficients
-    kernels = kernels_of(gpu.card, gpu.capability, engine, fit)
+    kernels = kernels_of(gpu.card, gpu.capability, engine, fit, gpu.same_chip)
     per_byte = 1.0 / (gpu.bandwidth_gbs * 1e6)  # ms
     read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth)
     expert_read = per_byte / min(CEILING, kernels.bandwidth * engine.bandwidth * fit.expert_bandwidth)
@@ -299,7 +299,7 @@ def stepper(
         sequence_ms=engine.sequence_us / 1e3,
         host_ms=model.layers * host_us / 1e3,
         prompt_host_ms=model.layers * prompt_host_us * kernels.layer**0.4 / 1e3,
-        sustained=sustained_of(gpu.card, fit),
+        sustained=sustained_of(gpu.card, fit, gpu.same_chip),
         communication_ms=communication,
         communication_token_ms=per_token,
     )
