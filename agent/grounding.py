@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import re
 from collections.abc import Iterator, Sequence
@@ -107,7 +108,7 @@ class Grounding(AgentMiddleware[GroundingState, Any, Any]):
     @hook_config(can_jump_to=["model"])
     @override
     async def aafter_model(self, state: GroundingState, runtime: Runtime[Any]) -> dict[str, Any] | None:
-        return self.after_model(state, runtime)
+        return await asyncio.to_thread(self.after_model, state, runtime)
 
 
 def faults_in(text: str, messages: Sequence[AnyMessage]) -> list[Claim]:

@@ -158,9 +158,12 @@ class Advisor:
         run = _Run(started)
         turns: list[Turn] = []
         try:
-            turns = turns_of(messages)
+            # Reading is work for the CPU: done in the event loop it would hold up every other answer.
+            turns = await asyncio.to_thread(turns_of, messages)
             own, hub_code = await self._from_hub(user_texts(turns))
-            run.reading = read(user_texts(turns), self._catalog, slots_set(turns), own)
+            run.reading = await asyncio.to_thread(
+                read, user_texts(turns), self._catalog, slots_set(turns), own
+            )
             if hub_code:
                 yield run.notice(hub_code)
             if turns and turns[-1].cut:
@@ -195,7 +198,7 @@ class Advisor:
             try:
                 async for event in run.ask_model(agents.model, talk, self._deadline_s):
                     yield event
-                final, name = run.checked_final(), self._model_name
+                final, name = await asyncio.to_thread(run.checked_final), self._model_name
                 self._breaker.succeeded()
             except Exception as error:  # noqa: BLE001  # every fault of a service ends in the built-in answer
                 yield self._fell_back(run, error)
@@ -230,9 +233,8 @@ class Advisor:
         else:
             code = "model_timeout" if isinstance(error, TimeoutError) else code
             self._breaker.failed()
-        log.warning(
-            "model %s: %s: %.500s", self._model_name, type(error).__name__, without_secrets(str(error))
-        )
+        said = without_secrets(str(error), self._key)
+        log.warning("model %s: %s: %.500s", self._model_name, type(error).__name__, said)
         run.restart()
         return run.notice(code)
 
@@ -242,9 +244,10 @@ class Advisor:
 
     async def answer_async(self, turns: Sequence[str]) -> Answer | Failed:
         """As `answer`, inside an event loop."""
-        async for event in self.ask(turns):
-            if isinstance(event, Answer | Failed):
-                return event
+        async with aclosing(cast(AsyncGenerator[Event, None], self.ask(turns))) as events:
+            async for event in events:
+                if isinstance(event, Answer | Failed):
+                    return event
         raise RuntimeError("a run ends with an answer or a failure")
 
 

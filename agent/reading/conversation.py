@@ -20,6 +20,7 @@ from knowledge.catalog import Catalog
 
 _MAX_TURNS = 40
 _READ = 200_000  # characters of a turn
+_MOST_PROSE = 60_000  # characters of all turns together: so much takes about a second
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
 # What is answered with a question back or a guide while no model is known.
 _OPEN: tuple[Intent, ...] = ("vague", "howto", "troubleshoot", "claim", "out_of_scope", "lookup")
@@ -39,10 +40,12 @@ def read(
     `given` holds for each turn the slots that the user set by hand beside it; they count more than its words
     and hold until a later turn says otherwise. `own` are models known beside the catalog. No text raises
     anything; a slot that cannot be used raises `InputError`. The same turns always give the same reading. The
-    last 40 turns are read, of each the first 4,000 characters of prose and 200,000 of pasted material.
+    last 40 turns are read, of each the first 4,000 characters of prose and 200,000 of pasted material; the
+    newest alone where turns are long.
     """
-    texts = [_clean(turn) for turn in turns[-_MAX_TURNS:]] or [""]
-    by_hand = [*given, *({} for _ in turns[len(given) :])][-_MAX_TURNS:] or [{}]
+    last = _last_turns(turns)
+    texts = [_clean(turn) for turn in turns[-last:]] or [""]
+    by_hand = [*given, *({} for _ in turns[len(given) :])][-last:] or [{}]
     own_models: list[OwnModel] = [*own]
     catalog = catalog.with_models([item.model for item in own]) if own else catalog
     state = State()
@@ -77,6 +80,17 @@ def read(
     reading = _reading(texts, turn, state, intent, others, clarify, follow_up, changed, catalog)
     unreadable = given_model if isinstance(given_model, Unreadable) else None
     return reading.model_copy(update={"own_models": tuple(own_models), "unreadable": unreadable})
+
+
+def _last_turns(turns: Sequence[str]) -> int:
+    """How many turns are read, at least one: as many of the newest as keep to the characters of all."""
+    count = chars = 0
+    for turn in reversed(turns[-_MAX_TURNS:]):
+        chars += min(len(turn), MAX_CHARS)
+        if count and chars > _MOST_PROSE:
+            break
+        count += 1
+    return max(count, 1)
 
 
 def _clean(turn: str) -> str:

@@ -69,6 +69,7 @@ _NAMED_PERIOD = re.compile(
 _PERIOD_STEMS: dict[str, Period] = {"hour": "hour", "dai": "day", "month": "month", "year": "year"}
 # Up to here a sum without a period is taken as the hour's: the dearest single-GPU type is far below it.
 _HOURLY_UP_TO_CNY = 200
+_MOST_AMOUNTS = 40  # of a turn; more are a list of prices, and each is looked at in the whole turn
 _CNY_PER_USD = 7.2  # to judge the size of a sum only
 
 
@@ -87,13 +88,16 @@ class Amount:
 def find_amounts(words: Words) -> list[Amount]:
     """Sums of money of a turn in order; takes their words. "1块A100" counts cards and is none."""
     found: list[Amount] = []
+    cards_by_block = _CARDS_BY_BLOCK.search(words.plain) is not None
     for match in _AMOUNT.finditer(words.free):
         unit = match["pre"] or match["post"]
-        if not unit or (match["post"] == "块" and _CARDS_BY_BLOCK.search(words.plain)):
+        if not unit or (match["post"] == "块" and cards_by_block):
             continue
         digits, scale = match["high"] or match["low"], match["scale"] or match["low_scale"]
         begin = match.start() if match["pre"] else match.start("low")
         found.append(_amount(words, match, begin, unit, number(digits, scale)))
+        if len(found) == _MOST_AMOUNTS:
+            break
     if found:
         return found
     for pattern in _BARE:
