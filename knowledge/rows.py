@@ -228,6 +228,10 @@ class Model(Row):
     kv_bytes_per_token_bf16: float | None = None
     kv_window_bytes_per_seq_bf16: float | None = None
     linear_state_bytes_per_seq_fp32: float | None = None
+    tower_params_b: float | None = None  # vision or audio encoder and projector
+    image_patches: int | None = None  # of the largest image, with which engines measure themselves at start
+    tower_width: int | None = None  # of the vision encoder
+    audio_frames: int | None = None  # of the longest audio (30 s), before the strided convolution
     computed_params_b: float | None = None
     computed_active_b: float | None = None
     check: str = ""

@@ -12,12 +12,11 @@ from tools.memory.weights import GIB
 # fp32 copies of the logits of a full batch that vLLM's profiling run of the sampler keeps, in bytes per
 # slot and vocabulary entry. Fit over 14 start-up logs of 5 sources (T4, RTX 4090, H100; 0.7 to 0.11).
 SAMPLER_BYTES = 39.0
-# vLLM profiles Qwen2-VL and Qwen2.5-VL with one image of 12.8 million pixels: 65,536 patches through a tower
-# 1,280 wide. Live widths per patch, kept on every rank and divided (two logs, TP 1 and TP 4).
-VISION_PATCHES, VISION_WIDTH, VISION_COPIED, VISION_DIVIDED = 65_536, 1280, 10.0, 25.0
-_PROFILED_VISION = ("qwen2-vl", "qwen2.5-vl")
+# vLLM profiles a vision model with its largest image (Qwen2-VL: 12.8 million pixels, 65,536 patches through a
+# tower 1,280 wide). Live widths per patch, kept on every rank and divided (two logs, TP 1 and TP 4).
+VISION_COPIED, VISION_DIVIDED = 10.0, 25.0
 CUBLAS_WORKSPACE = 32 * 2.0**20  # PyTorch's cuBLAS workspace on Hopper (8 MiB before)
-SPEECH_FRAMES = 3000 + 1500  # of 30 s, before and after the strided convolution
+SPEECH_CONVOLVED = 1.5  # frames alive at once, before and after a convolution of stride 2, over those before
 MINIMUM_GIB = 0.07  # smallest activation budget of aiconfigurator
 
 
@@ -65,19 +64,17 @@ def layer_bytes(shape: Shape, tokens: int, tensor: int) -> float:
 
 
 def _vision_bytes(shape: Shape, work: Work) -> float:
-    if not (shape.tower and any(line in shape.name.lower() for line in _PROFILED_VISION)):
+    if not shape.tower:
         return 0.0
     widths = VISION_COPIED + VISION_DIVIDED / work.tensor
-    return 2.0 * VISION_PATCHES * VISION_WIDTH * widths
+    return 2.0 * shape.image_patches * shape.tower_width * widths
 
 
 def _speech_bytes(shape: Shape, work: Work) -> float:
     """A Whisper encoder is profiled with 30 s of audio for every sequence: its convolutions turn 3,000 frames
     into 1,500 of the model's width, both alive in 16 bit (2.75 GiB for large-v3 and 256 sequences; a log of
     vLLM 0.10 says 2.62)."""
-    if "whisper" not in shape.name.lower():
-        return 0.0
-    return 2.0 * work.sequences * SPEECH_FRAMES * shape.hidden
+    return 2.0 * work.sequences * SPEECH_CONVOLVED * shape.audio_frames * shape.hidden
 
 
 def _llama_cpp_bytes(engine: Engine, shape: Shape, work: Work) -> float:

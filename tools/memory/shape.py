@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -32,6 +31,9 @@ class Shape:
     rest: float  # dense and shared feed-forward, linear-attention mixers, everything else in the decoder
     tower: float  # vision or audio encoder and projector
     small: float  # norms and biases, copied on every rank
+    image_patches: int  # of the largest image; 0 where it is not known
+    tower_width: int
+    audio_frames: int  # of the longest audio; 0 without
 
     layers: int
     attention_layers: int
@@ -102,6 +104,9 @@ def shape_of(model: Model) -> Shape:
         router=router,
         rest=max(0.0, left - query_output - key_value - latent),
         tower=tower,
+        image_patches=model.image_patches or 0,
+        tower_width=model.tower_width or 0,
+        audio_frames=model.audio_frames or 0,
         small=small,
         layers=layers or 1,
         attention_layers=attention_layers,
@@ -133,13 +138,12 @@ def _attention_layers(model: Model) -> int:
 
 
 def _tower(model: Model, left: float) -> float:
-    """Parameters outside the decoder of a multimodal model: as the catalog's check states them, else what
+    """Parameters outside the decoder of a multimodal model: as the catalog states them, else what
     the decoder's formula (as in `shape_of`, gated feed-forward) leaves of the published total."""
     if model.kind not in ("vlm", "asr", "tts") or not (model.num_layers and model.hidden_size):
         return 0.0
-    stated = re.search(r"remainder (\d+(?:\.\d+)?)B", model.check)
-    if stated:
-        return min(float(stated[1]) * 1e9, left)
+    if model.tower_params_b is not None:
+        return min(model.tower_params_b * 1e9, left)
     if model.num_experts or model.attention in ("mla", "hybrid") or not model.intermediate_size:
         return 0.0
     heads, layers = model.num_attention_heads or 1, _attention_layers(model)
