@@ -19,7 +19,9 @@ _PRECISIONS = ("fp8", "awq-int4")  # shown beside the released one
 _METHODS = ("full", "lora", "qlora")
 _GGUF = ("gguf-q4_k_m", "gguf-q8_0", "bf16")
 _CARDS = re.compile(
-    r"(?<![\d.])(\d{1,2})\s*(?:张|块(?!钱)|卡|片|x\s|×|-?\s?gpus?(?![a-z])|cards?(?![a-z]))", re.IGNORECASE
+    r"(?<![\d.])(\d{1,2})\s*(?:张|块(?!钱)|卡|片|x\s|×|-?\s?gpus?(?![a-z])|cards?(?![a-z])"
+    r"|of (?:them|these|those))",
+    re.IGNORECASE,
 )
 _MOST_CARDS = 16
 _FIRST_TOKEN_SHARE = 0.15  # of an end-to-end limit
@@ -195,6 +197,9 @@ def other_sizes(reading: Reading, catalog: Catalog) -> list[str]:
 def counts_said(reading: Reading) -> list[int]:
     """Numbers of cards that a question names, in order, where it asks for more than one of them."""
     counts = [int(match[1]) for match in _CARDS.finditer(reading.question)]
+    named = mentioned(reading, "gpu")
+    if counts and len(named) == 1 and named[0].count:
+        counts.insert(0, named[0].count)
     return [count for count in dict.fromkeys(counts) if 0 < count <= _MOST_CARDS]
 
 

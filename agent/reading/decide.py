@@ -159,6 +159,8 @@ def _by_names(turn: Turn) -> Intent:
         return "memory"
     if seen.model or seen.budget or seen.load or seen.task not in ("", "inference"):
         return "size"
+    if kinds & {"instance", "family", "gpu"} and turn.amounts and "hours" in turn.found:
+        return "cost"  # cards for a span and a sum: whether it is enough
     if kinds & {"instance", "family", "gpu"}:
         return "lookup"
     if "region" in kinds:
