@@ -149,6 +149,11 @@ def _assumed(answer: Answer) -> dict[str, Assumption]:
     for report in reports:
         for assumption in getattr(report, "assumptions", None) or ():
             found.setdefault(_SLOT_OF.get(assumption.field, assumption.field), assumption)
+    best = answer.recommendation.options[:1] if answer.recommendation else ()
+    taken = found.get("precision")
+    if taken is not None and best and best[0].precision_rung > 0:  # the limits forbade the one assumed first
+        used = {"value": best[0].precision, "reason": "within_limits"}
+        found["precision"] = taken.model_copy(update=used)
     return found
 
 

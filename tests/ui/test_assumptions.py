@@ -74,3 +74,10 @@ def test_known_names_are_offered(catalog: Catalog) -> None:
     lists = name_lists(catalog)
     assert "value='L20'" in lists
     assert "value='Qwen2.5-72B-Instruct'" in lists
+
+
+def test_the_precision_shown_is_the_one_calculated_with(advisor: Advisor) -> None:
+    answer = answered(advisor, "Llama-3-70B inference under 50 CNY/hour, 20 users")
+    row = next(row for row in form_rows(answer) if row.field == "precision")
+    assert answer.recommendation is not None
+    assert row.value == answer.recommendation.options[0].precision != "bf16"
