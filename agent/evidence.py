@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import combinations
 from typing import Any
@@ -19,7 +19,17 @@ from agent.commands import commands_in, words_of
 _HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
 _DAYS_PER_MONTH = 30.4
 _TOLERANCE = 0.001  # relative, beside half the last digit shown: a figure rounded twice still passes
-_PAIRS_LIMIT = 60  # ratios are formed over at most so many figures of a kind
+# Ratios are formed of one field alone, of the first of several options against the next ones: over any two
+# figures of a kind every percentage would pass.
+_COMPARED = frozenset(
+    "hourly monthly hourly_cny monthly_cny effective_hourly job job_cny unit_cost per_million_output_tokens"
+    " output_tokens_per_s total_vram_gib gpu_memory_gib memory_gib bandwidth_gbs memory_bandwidth_gbs"
+    " bf16_tflops fp8_tflops hours".split()
+)
+_COMPARED_OPTIONS = 6
+_HOURS_IN = {"hour": 1.0, "month": 730.0}  # units of a price
+# Of one report: the share of a card's memory that is taken, of its peak rate that is reached.
+_PARTS = (("total_gib_per_gpu", "usable_gib_per_gpu"), ("sustained_tflops", "peak_tflops"))
 _GROUPS = 2  # reports inside which sums and differences are formed: the first ones, those an answer speaks of
 _GROUP_SIZE = 12
 _MOST_CARDS = 64
@@ -73,6 +83,7 @@ _FIELDS: tuple[tuple[str, str, float], ...] = (
     ("mfu", "percent", 100.0),
     ("percent", "percent", 1.0),
     ("percent_less", "percent", 1.0),
+    ("percent_off", "percent", 1.0),
     ("utilization", "percent", 100.0),
     ("count", "cards", 1.0),
     ("_parallel", "cards", 1.0),
@@ -102,8 +113,10 @@ class Evidence:
         self._models: set[str] = set()
         self._words = set(_OWN_COMMANDS.split())  # and those of every text, for commands
         self._gpus: set[tuple[str, float]] = set()  # name and memory size; 0 = the name without size
-        for artifact in artifacts:
-            self._walk("", _values(artifact))
+        self._ratios: set[float] = set()
+        for artifact in (values := [_values(artifact) for artifact in artifacts]):
+            self._walk("", artifact)
+        self._compare(values)
         for text in texts:
             self._add_text(text)
         self._sorted = {kind: sorted(values) for kind, values in self._figures.items()}
@@ -168,21 +181,28 @@ class Evidence:
         return self._combined[kind]
 
     def _is_ratio(self, claim: Claim) -> bool:
-        """Percentages and multiples of two prices, two rates or two other figures of one kind."""
+        """Percentages and multiples between one figure of two options, and how full a card is."""
         whole = 100 if claim.kind == "percent" else 1
         slack = max(0.51 * claim.step, 0.005 * whole)
-        for kind in ("money", "token_rate", "memory", "bandwidth", "compute", "time"):
-            values = [value for value in self._sorted.get(kind, []) if value > 0][:_PAIRS_LIMIT]
-            for low, high in combinations(values, 2):
-                shares = (low / high, 1 - low / high) if whole == 100 else (high / low, high / low - 1)
-                if min(abs(claim.value - whole * share) for share in shares) <= slack:
-                    return True
+        for ratio in self._ratios:
+            shares = (ratio, 1 - ratio) if whole == 100 else (1 / ratio, 1 / ratio - 1, ratio)
+            if min(abs(claim.value - whole * share) for share in shares) <= slack:
+                return True
         return False
+
+    def _compare(self, items: Sequence[Any]) -> None:
+        """The ratios, smaller over larger, of the first of several reports or options to the others."""
+        figures = [_compared(item) for item in items if isinstance(item, Mapping)][:_COMPARED_OPTIONS]
+        for base, other in ((figures[0], other) for other in figures[1:]):
+            for name, value in other.items():
+                if name in base:
+                    self._ratios.add(min(base[name], value) / max(base[name], value))
 
     def _walk(self, key: str, value: Any) -> None:
         if isinstance(value, Mapping):
             self._walk_mapping(key, value)
         elif isinstance(value, list | tuple):
+            self._compare(value)
             for item in value:
                 self._walk(key, item)
         elif isinstance(value, bool) or value is None:
@@ -196,10 +216,17 @@ class Evidence:
         """A mapping's items. `{"field": …, "value(s)": …}` is a figure of that field, the items of a `…_gib`
         mapping are memory, and a GPU beside its memory is a name with a size."""
         field = values.get("field")
+        if field and isinstance(values.get("values"), list | tuple):  # one field of several things
+            self._compare(
+                [{"amount": value, "unit": "hour"} for value in values["values"] if _is_size(value)]
+            )
         size = values.get("gpu_memory_gib") or (values.get("memory_gib") if "vcpu" not in values else None)
         if size and (gpu := values.get("gpu_model")):
             self._gpus |= {(claim.name, float(size)) for claim in claims_in(str(gpu)) if claim.kind == "gpu"}
         self._add_group(values)
+        for part, all_of_it in _PARTS:
+            if values.get(part) and values.get(all_of_it):
+                self._ratios.add(min(float(values[part]) / float(values[all_of_it]), 1.0))
         # A part of a log comparison names its unit beside its figures.
         unit = {"GiB": "part_gib", "tokens": "part_tokens"}.get(str(values.get("unit")), "")
         for name, item in values.items():
@@ -230,6 +257,9 @@ class Evidence:
             self._figures.setdefault("token_rate", set()).add(number)
             return
         bare = key.removesuffix("_low").removesuffix("_high")
+        # Seconds of sound or video a second ("70 times real time"), and what a remark says in multiples.
+        if bare == "per_s" or bare.startswith("times_"):
+            self._figures.setdefault("ratio", set()).add(number)
         for ending, kind, factor in _FIELDS:
             if bare.endswith(ending):
                 self._figures.setdefault(kind, set()).add(number * factor)
@@ -265,6 +295,25 @@ def _near(claim: Claim, values: list[float], factor: float = 1.0) -> bool:
     slack = max(0.51 * claim.step / factor, _TOLERANCE * abs(target))
     index = bisect_left(values, target - slack)
     return index < len(values) and values[index] <= target + slack
+
+
+def _is_size(value: object) -> bool:
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and value > 0
+
+
+def _compared(values: Mapping[str, Any]) -> dict[str, float]:
+    """The figures of an option by which it is held against others, its parts' included."""
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            found |= {
+                f"{name}.{inner}": number for inner, number in _compared(value).items() if "." not in inner
+            }
+        elif name in _COMPARED and _is_size(value):
+            found[name] = float(value)
+    if values.get("amount") and values.get("unit") in _HOURS_IN:
+        found["hour"] = float(values["amount"]) / _HOURS_IN[values["unit"]]
+    return found
 
 
 def _family(instance_type: str) -> str:

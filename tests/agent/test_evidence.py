@@ -8,8 +8,10 @@ from agent.evidence import Evidence
 from knowledge.catalog import Catalog
 from tools.contracts.cost import CostRequest
 from tools.contracts.memory import MemoryRequest
+from tools.contracts.sizing import SizingRequest
 from tools.cost import estimate_cost
 from tools.memory import estimate_memory
+from tools.recommend import recommend
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +76,40 @@ def test_a_fact_of_the_reports_or_of_the_user_passes(evidence: Evidence, text: s
 )
 def test_an_invented_fact_is_named(evidence: Evidence, text: str) -> None:
     assert evidence.ungrounded(text) != []
+
+
+@pytest.fixture(scope="module")
+def recommended(catalog: Catalog) -> Evidence:
+    request = SizingRequest(task="inference", model="qwen2.5-32b", concurrency=10, context_tokens=8192)
+    cost = CostRequest(instance_type="ecs.gn7e-c16g1.4xlarge")
+    return Evidence([recommend(request, catalog), estimate_cost(cost, catalog)], [])
+
+
+def test_most_percentages_and_multiples_anybody_invents_are_named(recommended: Evidence) -> None:
+    percentages = [number for number in range(1, 100) if not recommended.ungrounded(f"saves {number}%")]
+    multiples = [
+        tenth for tenth in range(11, 100) if not recommended.ungrounded(f"{tenth / 10} times faster")
+    ]
+    assert len(percentages) < 40
+    assert len(multiples) < 20
+
+
+def test_a_ratio_of_one_figure_between_two_options_passes(catalog: Catalog) -> None:
+    options = [
+        {"purchase": "pay-as-you-go", "amount": 10.0, "unit": "hour", "memory_gib": 24.0, "vcpu": 7},
+        {"purchase": "subscription", "amount": 5110.0, "unit": "month", "memory_gib": 80.0, "vcpu": 31},
+    ]
+    evidence = Evidence([{"options": options, "total_gib_per_gpu": 18.0, "usable_gib_per_gpu": 22.5}], [])
+    for text in (
+        "30% cheaper",
+        "70% of the price",
+        "3.3 times the memory",
+        "fills 80% of the card",
+        "20% free",
+    ):
+        assert evidence.ungrounded(text) == [], text
+    for text in ("58% cheaper", "4.4 times the memory", "fills 94% of the card"):  # 24/10, 7/31, 22.5/24
+        assert evidence.ungrounded(text) != [], text
 
 
 def test_a_number_far_from_every_report_is_not_saved_by_arithmetic(evidence: Evidence) -> None:
