@@ -16,7 +16,7 @@ from benchmarks.other_speed import OtherRow, other_rows
 from knowledge.catalog import shipped_catalog
 from tools.contracts.base import parse_request
 from tools.contracts.other_speed import OtherSpeedRequest
-from tools.memory.request import Notes
+from tools.notes import Notes
 from tools.other_speed.coefficients import COEFFICIENTS, Coefficients, Pace
 from tools.other_speed.estimate import timing_of
 from tools.other_speed.resolve import Resolved, resolve

@@ -8,7 +8,7 @@ from knowledge.errors import InputError
 from knowledge.names import near, normal
 from knowledge.rows import Precision
 
-_CACHE_OF_WEIGHTS = ("bf16", "fp16", "fp32")  # formats that a cache shares with the weights
+UNQUANTIZED = ("bf16", "fp16", "fp32")  # formats of weights and of caches alike
 
 
 class PrecisionNames:
@@ -30,7 +30,7 @@ class PrecisionNames:
         """The KV-cache precision of this name: bf16, fp16, fp32, fp8, int8, int4 and their aliases."""
         key = normal(name)
         found = self._cache.get(key) or self._cache.get(f"kv{key}")
-        if found is None and self._weights.get(key) in _CACHE_OF_WEIGHTS:
+        if found is None and self._weights.get(key) in UNQUANTIZED:
             found = self._weights[key]
         if found is None:
             allowed = "bf16, fp16, fp32, fp8, int8 or int4"

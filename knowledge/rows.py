@@ -185,6 +185,9 @@ class Availability(Row):
     region_id: str = ""
 
 
+TEXT_KINDS = ("llm", "moe-llm", "vlm")  # models that write text: they keep a cache and have a rate of tokens
+
+
 class Model(Row):
     """A model's architecture. Counts in 1e9 parameters; layer and head counts as in its config.json."""
 

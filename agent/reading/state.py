@@ -13,6 +13,7 @@ from agent.reading.types import Intent, Mention, Slot
 from agent.reading.words import Found
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
+from knowledge.resolve_precision import UNQUANTIZED
 from knowledge.rows import Model
 from tools.contracts.base import parse_request
 from tools.contracts.sizing import Budget, SizingRequest
@@ -35,7 +36,6 @@ _OF_TOKENS = (
     "kv_precision", "engine",
 )  # fmt: skip
 _LARGEST_BUDGET = 10**15  # of `Budget`
-_SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
 
 @dataclass
@@ -175,7 +175,7 @@ class State:
         }
         allowed = turn.found.get("allow_quantization")
         known = self.value("precision")
-        refused = allowed is not None and allowed.value is False and known not in _SIXTEEN_BIT
+        refused = allowed is not None and allowed.value is False and known not in UNQUANTIZED
         if known in denied or refused:
             self.slots.pop("precision", None)
 

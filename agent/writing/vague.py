@@ -8,12 +8,12 @@ from agent.writing.facts import cards_of, price_of
 from agent.writing.memory import peak_gib
 from agent.writing.memory_answer import method_word
 from agent.writing.words import Words, short_model, table
+from knowledge.cards import USABLE_RATIO
 from tools.contracts.lookup import FindReport
 from tools.contracts.memory import MemoryReport
 from tools.contracts.other import OtherMemoryReport
 from tools.contracts.training import TrainingMemoryReport
 
-_USABLE_SHARE = 0.917  # of the nominal memory: the lowest ratio measured on current data-centre cards
 _TIGHT_SHARE = 0.9
 _PARTS_ASKED = {
     "task": (
@@ -111,7 +111,7 @@ def _sizes(w: Words, findings: Findings, vram_gb: float | None) -> str:
 
 
 def _verdict(w: Words, total_gib: float, vram_gb: float) -> str:
-    share = total_gib / (vram_gb * _USABLE_SHARE)
+    share = total_gib / (vram_gb * USABLE_RATIO)
     if share > 1:
         return w("does not fit", "放不下")
     return w("barely fits", "勉强放下") if share > _TIGHT_SHARE else w("fits", "放得下")

@@ -6,14 +6,14 @@ from typing import Literal
 
 from tools.contracts.base import Assumption, Remark, Report, SourceRef
 
-Language = Literal["hcl", "bash", "yaml", "json"]
+FileLanguage = Literal["hcl", "bash", "yaml", "json"]
 
 
 class LaunchFile(Report):
     """One file. `purpose` is a stable code: terraform, cli, serve, compose, train, deepspeed."""
 
     name: str
-    language: Language
+    language: FileLanguage
     purpose: str
     content: str
 

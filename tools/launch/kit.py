@@ -9,7 +9,7 @@ from jinja2 import Environment
 from knowledge.catalog import Catalog
 from knowledge.rows import Family
 from tools.contracts.base import Assumption, Remark, SourceRef
-from tools.contracts.launch import Language, LaunchFile, LaunchKit
+from tools.contracts.launch import FileLanguage, LaunchFile, LaunchKit
 from tools.contracts.memory import MemoryReport
 from tools.contracts.sizing import Option, SizingRequest
 from tools.contracts.training import TrainingMemoryReport
@@ -105,7 +105,7 @@ def _round(gib: float) -> int:
 
 
 def _file(
-    env: Environment, name: str, language: Language, purpose: str, values: dict[str, object]
+    env: Environment, name: str, language: FileLanguage, purpose: str, values: dict[str, object]
 ) -> LaunchFile:
     content = env.get_template(f"{name}.j2").render(values)
     return LaunchFile(name=name, language=language, purpose=purpose, content=content)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Literal
 
 from knowledge.errors import NotKnown
+from knowledge.resolve_precision import UNQUANTIZED
 from knowledge.rows import Gpu, Precision
 from tools.throughput.gpu_shape import gpu_shape_of
 from tools.throughput.precision import computes_in
 
 Level = Literal["native", "weight-only", "falls-back", "no", "unknown"]
-_SIXTEEN_BIT = ("fp16", "bf16", "fp32")
 
 
 def support_level(gpu: Gpu, precision: Precision) -> Level:
@@ -31,5 +31,5 @@ def support_level(gpu: Gpu, precision: Precision) -> Level:
         return "falls-back"
     bits = precision.block_bits or precision.effective_bits or 16.0
     narrow = bits < 8 and support.computes_in != "fp4"
-    unpacks = bits < 16 and (narrow or support.computes_in in _SIXTEEN_BIT)
+    unpacks = bits < 16 and (narrow or support.computes_in in UNQUANTIZED)
     return "weight-only" if unpacks or precision.name == "int8-bnb" else "native"

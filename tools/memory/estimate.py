@@ -11,9 +11,10 @@ from tools.memory.engines import CUDA_CONTEXT_GIB, Engine
 from tools.memory.kv import kv_layout
 from tools.memory.limits import FEWEST_SEQUENCES, compute, fit_options
 from tools.memory.plan import MemoryPlan
-from tools.memory.request import Notes, Resolved, resolve
+from tools.memory.request import Resolved, resolve
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB, weight_bytes
+from tools.notes import Notes
 
 LIBRARY_LOW, LIBRARY_HIGH = 0.95, 1.05
 DEVICE_LOW, DEVICE_HIGH = 0.95, 1.15

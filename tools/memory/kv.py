@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from knowledge.errors import NotKnown
-from knowledge.rows import Model
+from knowledge.rows import TEXT_KINDS, Model
 from tools.memory.formats import BF16_KV, KvFormat
 from tools.memory.shape import Shape, shape_of
 
@@ -83,9 +83,7 @@ def _bound(model: Model) -> float:
     """16-bit bytes per token if every layer held full attention; encoders keep no cache."""
     if model.kind in ("embedding", "reranker"):
         return 0.0
-    if model.kind not in ("llm", "moe-llm", "vlm") or not (
-        model.num_layers and model.num_kv_heads and model.head_dim
-    ):
+    if model.kind not in TEXT_KINDS or not (model.num_layers and model.num_kv_heads and model.head_dim):
         raise NotKnown("model", model.model_id, f"the KV cache layout of {model.model_id} is not known")
     return 4.0 * model.num_layers * model.num_kv_heads * model.head_dim
 

@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from knowledge.names import strip_quantization
 from knowledge.rows import Model
-from tools.contracts.base import Assumption, Remark, Scalar
 from tools.contracts.memory import MemoryRequest
 from tools.memory.card import Card, card_of, resolve_card
 from tools.memory.engines import Engine, resolve_engine
 from tools.memory.formats import KvFormat, WeightFormat, resolve_kv, resolve_weights
 from tools.memory.plan import Load
 from tools.memory.weights import Plan
+from tools.notes import Notes
 
 DEFAULT_CONTEXT = 4096
 DEFAULT_CONCURRENCY = 1
 DEFAULT_LORA_RANK = 16  # max_lora_rank of vLLM
-
-
-@dataclass(slots=True)
-class Notes:
-    """Assumptions and warnings gathered while a request is resolved."""
-
-    assumptions: list[Assumption] = field(default_factory=list)
-    warnings: list[Remark] = field(default_factory=list)
-
-    def assume(self, name: str, value: Scalar, reason: str) -> None:
-        self.assumptions.append(Assumption(field=name, value=value, reason=reason))
-
-    def warn(self, code: str, **params: Scalar) -> None:
-        self.warnings.append(Remark(code=code, params=params))
 
 
 @dataclass(frozen=True, slots=True)

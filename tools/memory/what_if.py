@@ -10,7 +10,8 @@ from tools.contracts.memory import MemoryRequest
 from tools.memory.formats import kv_format
 from tools.memory.limits import compute
 from tools.memory.plan import MemoryPlan
-from tools.memory.request import DEFAULT_LORA_RANK, Notes, Resolved, resolve
+from tools.memory.request import DEFAULT_LORA_RANK, Resolved, resolve
+from tools.notes import Notes
 
 
 def flag_effects(request: MemoryRequest, catalog: Catalog) -> tuple[FlagEffect, ...]:

@@ -14,8 +14,10 @@ from tools.contracts.base import SourceRef, Verdict
 from tools.contracts.memory import FitOption
 from tools.contracts.other import OtherMemoryReport, OtherMemoryRequest
 from tools.memory.card import Card
+from tools.memory.engines import CUDA_CONTEXT_GIB
 from tools.memory.plan import TIGHT_SHARE
-from tools.memory.request import Notes, resolve_target
+from tools.memory.request import resolve_target
+from tools.notes import Notes
 from tools.other_memory.diffusion import Job, diffusion_parts
 from tools.other_memory.sequence import encoder_parts, recognition_parts, synthesis_parts
 from tools.other_memory.vision import Network, find_network, vision_parts
@@ -30,7 +32,6 @@ from tools.other_memory.words import (
     width,
 )
 
-CUDA_CONTEXT_GIB = 0.5
 DEFAULT_FPS = 16.0
 # Measured over estimated peak, about the 5th and 95th percentile of each kind (benchmarks/memory).
 _RANGES = {

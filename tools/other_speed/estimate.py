@@ -10,7 +10,7 @@ from knowledge.rows import Model, Pipeline
 from tools.contracts.base import SourceRef
 from tools.contracts.other import OtherMemoryRequest
 from tools.contracts.other_speed import OtherSpeedReport, OtherSpeedRequest
-from tools.memory.request import Notes
+from tools.notes import Notes
 from tools.other_memory import estimate_other_memory
 from tools.other_memory.vision import Network
 from tools.other_speed.coefficients import COEFFICIENTS, Coefficients

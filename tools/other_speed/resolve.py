@@ -9,7 +9,7 @@ from knowledge.errors import InputError, NotKnown
 from knowledge.rows import Gpu, Model, Pipeline, SpeechModel
 from tools.contracts.other import OtherMemoryRequest
 from tools.contracts.other_speed import OtherKind, OtherSpeedRequest, Unit
-from tools.memory.request import Notes
+from tools.notes import Notes
 from tools.other_memory.diffusion import Job
 from tools.other_memory.estimate import DEFAULT_FPS, find_subject
 from tools.other_memory.vision import Network

@@ -9,10 +9,10 @@ from knowledge.catalog import Catalog
 from knowledge.rows import Family, Instance
 from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import Plan, SizingRequest
+from tools.notes import Notes
 from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, cheapest_type, priced
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff
 

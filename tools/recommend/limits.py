@@ -14,7 +14,7 @@ from tools.cost.extras import cny_per_usd
 from tools.cost.purchase import PAYG, purchase_of
 from tools.lookup.describe import stand_ins
 from tools.lookup.name import decode_name
-from tools.recommend.notes import Notes
+from tools.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff, always_on
 

@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.names import normal
-from knowledge.rows import Instance
+from knowledge.rows import TEXT_KINDS, Instance
 from tools.contracts.base import Remark, Scalar
 from tools.contracts.other import OtherMemoryReport, OtherMemoryRequest
 from tools.contracts.sizing import Plan, SizingRequest
-from tools.memory.request import Notes as MemoryNotes
+from tools.notes import Notes
 from tools.other_memory import estimate_other_memory
 from tools.other_memory.estimate import find_subject
 from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, priced
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff
 
-_TEXT_KINDS = ("llm", "moe-llm", "vlm")
 _TASKS = ("diffusion", "video", "asr", "tts", "vision", "embedding", "reranker")
 _LOWEST_CAPABILITY = 7.0
 _FP8_CAPABILITY = 8.9  # tensor cores with FP8: Ada and Hopper
@@ -159,11 +157,11 @@ def is_other(request: SizingRequest, catalog: Catalog) -> bool:
     if not request.model:
         return request.task in ("diffusion", "video") and request.params_b is not None
     model = catalog.find_model(request.model)
-    if model is not None and model.kind in _TEXT_KINDS:
+    if model is not None and model.kind in TEXT_KINDS:
         return False
     task = request.task if request.task in _TASKS else ""
     try:
-        find_subject(OtherMemoryRequest(model=request.model, task=task), catalog, MemoryNotes())
+        find_subject(OtherMemoryRequest(model=request.model, task=task), catalog, Notes())
     except AdvisorError:
         return request.task in _TASKS
     return True

@@ -7,8 +7,8 @@ from knowledge.errors import InputError
 from knowledge.rows import Gpu
 from tools.contracts.sizing import SizingRequest
 from tools.lookup.support import support_level
+from tools.notes import Notes
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 
 _FALLBACK = {"bf16": "fp16"}
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from knowledge.catalog import Catalog
 from tools.contracts.base import SourceRef
 from tools.contracts.sizing import Objective, Option, Recommendation, SizingRequest
+from tools.notes import Notes
 from tools.recommend.candidate import Candidate, choose
 from tools.recommend.case import Case
 from tools.recommend.fallback import fallback
@@ -14,7 +15,6 @@ from tools.recommend.found import Found
 from tools.recommend.ladder import ladder
 from tools.recommend.limits import resolve_limits
 from tools.recommend.machines import machines, widened
-from tools.recommend.notes import Notes
 from tools.recommend.premises import correct_premises
 from tools.recommend.reject import rejected
 from tools.recommend.remarks import option_remarks, request_remarks

@@ -7,9 +7,9 @@ from decimal import Decimal
 
 from tools.contracts.base import Remark, Scalar
 from tools.contracts.sizing import SizingRequest
+from tools.notes import Notes
 from tools.recommend.candidate import Candidate
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 from tools.recommend.tariff import Tariff
 
 

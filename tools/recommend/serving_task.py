@@ -13,10 +13,10 @@ from tools.contracts.memory import MemoryReport, MemoryRequest
 from tools.contracts.sizing import Plan, SizingRequest
 from tools.contracts.throughput import ThroughputReport, ThroughputRequest
 from tools.memory import estimate_memory
+from tools.notes import Notes
 from tools.recommend.candidate import Candidate
 from tools.recommend.found import Found
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.serving import ServingFigures, ServingSearch
 from tools.recommend.serving_speed import ServingSpeed

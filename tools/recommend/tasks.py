@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from knowledge.catalog import Catalog
 from tools.contracts.sizing import SizingRequest
+from tools.notes import Notes
 from tools.recommend.hardware_task import hardware_task
-from tools.recommend.notes import Notes
 from tools.recommend.other_task import is_other, other_task
 from tools.recommend.serving_task import serving_task
 from tools.recommend.tariff import Tariff

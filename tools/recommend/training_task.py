@@ -16,10 +16,10 @@ from tools.contracts.training import (
     TrainingTimeRequest,
 )
 from tools.lookup.support import support_level
+from tools.notes import Notes
 from tools.recommend.candidate import Candidate, Layout
 from tools.recommend.found import Found, Miss, cheapest_type, priced
 from tools.recommend.limits import Limits
-from tools.recommend.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff
 from tools.training_memory import estimate_training_memory
@@ -27,7 +27,7 @@ from tools.training_memory.recipe import resolve_method
 from tools.training_time import estimate_training_time
 
 # An estimate of training memory is less certain than one of inference: a margin below this is tight.
-TIGHT_SHARE = 0.10
+TRAINING_TIGHT_SHARE = 0.10
 _COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
 # A plan over machines whose network leaves less of the arithmetic than this is no plan: reported trainings
 # over RDMA reach 0.1 and more, and below a fiftieth a single machine would be as fast.
@@ -155,7 +155,7 @@ class TrainingTask:
             layout=layout,
             speed=speed.tokens_per_s_per_gpu * machines * kind.count,
             hours=speed.hours,
-            tight=spare < TIGHT_SHARE * usable,
+            tight=spare < TRAINING_TIGHT_SHARE * usable,
             method=method,
         ), None  # fmt: skip
 

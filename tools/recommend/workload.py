@@ -8,29 +8,27 @@ from dataclasses import dataclass
 from knowledge.catalog import Catalog
 from knowledge.errors import AdvisorError
 from knowledge.names import normal
+from knowledge.resolve_precision import UNQUANTIZED
 from knowledge.rows import Gpu, Model, Precision
 from tools.contracts.sizing import SizingRequest
 from tools.lookup.support import Level, support_level
 from tools.memory.engines import Engine as MemoryEngine
 from tools.memory.engines import resolve_engine
 from tools.memory.formats import KvFormat, native_format, resolve_kv, resolve_weights
-from tools.memory.request import Notes as MemoryNotes
-from tools.memory.request import resolve_model
-from tools.recommend.notes import Notes
+from tools.memory.request import DEFAULT_CONTEXT, resolve_model
+from tools.notes import Notes
 from tools.throughput.coefficients import Engine as SpeedEngine
 from tools.throughput.engines import find_engine
 from tools.throughput.model_shape import ModelShape
 from tools.throughput.model_shape import shape_of as speed_shape
 
-DEFAULT_CONTEXT = 4096
-DEFAULT_CONCURRENCY = 4
+PLANNED_CONCURRENCY = 4  # of a service whose load is not said; one estimate alone counts one request
 MOST_OUTPUT = 512  # tokens of an answer where the request names none
 # Of users who have the assistant open, those who wait for an answer at the same moment at the peak.
 BUSY_USERS = 0.15
 _LEAST_BUSY = 2
 _LEAST_SEQUENCES = 16
 _MOST_SET_SEQUENCES = 64  # a larger load takes the engine's default
-_SIXTEEN_BIT = ("bf16", "fp16", "fp32")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +61,7 @@ class Workload:
 
 def resolve_workload(request: SizingRequest, catalog: Catalog, notes: Notes) -> Workload:
     """The workload of an inference request. Raises `InputError` and `NotKnown` for its names."""
-    found = MemoryNotes()
+    found = Notes()
     model, tag = resolve_model(request.model, request.params_b, catalog, found)
     for assumption in found.assumptions:
         notes.assume(assumption.field, assumption.value, assumption.reason)
@@ -155,7 +153,7 @@ def _concurrency(request: SizingRequest, notes: Notes) -> int:
     if request.requests_per_second is not None:
         return 1  # the rate decides; each plan gets the concurrency that reaches it
     # Hardware that is given is asked what it can do, so one request at a time is the fair question.
-    default = 1 if request.gpu_count is not None or request.instance_wanted else DEFAULT_CONCURRENCY
+    default = 1 if request.gpu_count is not None or request.instance_wanted else PLANNED_CONCURRENCY
     notes.assume("concurrency", default, "default_concurrency")
     return default
 
@@ -182,7 +180,7 @@ def _ladder(
         return (Rung((name, *_WEIGHT_ONLY.get(name, ())), levels),)
     native = native_format(catalog, model)[0].name
     notes.assume("precision", native, "released_precision")
-    sixteen = native in _SIXTEEN_BIT
+    sixteen = native in UNQUANTIZED
     rungs = [Rung(("bf16", "fp16") if sixteen else (native, *_WEIGHT_ONLY.get(native, ())), anyway)]
     if not request.allow_quantization:
         return tuple(rungs)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from knowledge.errors import NotKnown
-from knowledge.rows import Model
+from knowledge.rows import TEXT_KINDS, Model
 from tools.memory.request import generic_model
 from tools.memory.shape import Shape
 from tools.memory.shape import shape_of as memory_shape_of
 
 # Work of the softmax of one pair in units of head width: narrow heads reach a lower share of the peak.
 SOFTMAX_WIDTH = 64
-_TEXT_KINDS = ("llm", "moe-llm", "vlm")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ class ModelShape:
 @lru_cache(maxsize=2048)
 def shape_of(model: Model) -> ModelShape:
     """The shape of a catalog row; `NotKnown` for a kind without token generation or a missing size."""
-    if model.kind not in _TEXT_KINDS:
+    if model.kind not in TEXT_KINDS:
         raise NotKnown(
             "model", model.model_id, f"{model.display_name} generates no text tokens ({model.kind})"
         )

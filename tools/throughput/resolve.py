@@ -11,7 +11,8 @@ from knowledge.names import normal
 from knowledge.rows import Gpu, Instance, Model, Precision
 from tools.contracts.throughput import ThroughputRequest
 from tools.memory.formats import native_format
-from tools.memory.request import Notes, resolve_model
+from tools.memory.request import resolve_model
+from tools.notes import Notes
 from tools.throughput.coefficients import Engine
 from tools.throughput.core import Arrival
 from tools.throughput.engines import find_engine

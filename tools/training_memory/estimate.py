@@ -12,9 +12,10 @@ from tools.contracts.base import SourceRef
 from tools.contracts.training import TrainingMemoryReport, TrainingMemoryRequest
 from tools.memory.card import Card
 from tools.memory.plan import TIGHT_SHARE
-from tools.memory.request import Notes, resolve_model, resolve_target
+from tools.memory.request import resolve_model, resolve_target
 from tools.memory.shape import shape_of
 from tools.memory.weights import GIB
+from tools.notes import Notes
 from tools.training_memory.activations import Step, lora_targets
 from tools.training_memory.frameworks import resolve_framework
 from tools.training_memory.limits import fit_options

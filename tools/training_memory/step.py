@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from knowledge.errors import InputError
 from tools.contracts.training import Method, TrainingMemoryRequest
-from tools.memory.request import Notes
+from tools.notes import Notes
 from tools.training_memory.frameworks import Framework
 
 DEFAULT_SEQUENCE = 2048

@@ -11,8 +11,8 @@ from knowledge.errors import InputError
 from knowledge.rows import Gpu, Instance, Model
 from tools.contracts.base import SourceRef
 from tools.contracts.training import Method, TrainingTimeReport, TrainingTimeRequest
-from tools.memory.request import Notes
 from tools.memory.shape import shape_of as memory_shape_of
+from tools.notes import Notes
 from tools.throughput.gpu_shape import GpuShape, gpu_shape_of
 from tools.throughput.links import GPUS_PER_NODE, NETWORK_LATENCY_US, NETWORK_SHARE, Link, link_between
 from tools.throughput.model_shape import ModelShape, shape_of

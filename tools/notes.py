@@ -1,4 +1,4 @@
-"""What a search assumes, warns of and corrects, gathered on the way."""
+"""What a calculation assumes, warns of and corrects, gathered on the way."""
 
 from __future__ import annotations
 
