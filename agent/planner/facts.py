@@ -18,6 +18,7 @@ from agent.planner.requests import (
     target,
     training_args,
 )
+from agent.reading.asks import asks
 from agent.steps import Call, Case
 
 _NAMED = 4  # look-ups of one question
@@ -43,7 +44,8 @@ def lookup(case: Case) -> list[Call]:
     if limits := _properties(case):
         return [Call("find_instances", limits, "main")]
     if reading.request.gpu_count and len(gpus) == 1:
-        wanted = {"gpu": gpus[0].name, "gpu_count": reading.request.gpu_count, "order": "memory"}
+        card = (reading.request.gpu_wanted or (gpus[0].name,))[0]  # one that nobody rents has a stand-in
+        wanted = {"gpu": card, "gpu_count": reading.request.gpu_count, "order": "memory"}
         return [
             Call("find_instances", wanted, "main"),
             Call("recommend_instance", sizing_args(reading.request), "rent"),
@@ -117,11 +119,14 @@ def claim(case: Case) -> list[Call]:
 
 
 def naming(case: Case) -> list[Call]:
-    """Names taken apart; a family has no parts to read and is looked up."""
+    """Names taken apart; a family is looked up, and taken apart too where its letters are asked about."""
     if case.done:
         return []
     names = mentioned(case.reading, "instance")[:_NAMED]
     others = mentioned(case.reading, "family", "gpu")[:_NAMED]
+    if asks(case.reading, "meaning"):
+        families = mentioned(case.reading, "family")[:_NAMED]
+        return [Call("decode_name", {"name": item.name}) for item in [*names, *families]]
     return [
         *(Call("decode_name", {"name": item.name}) for item in names),
         *(Call("look_up", {"name": item.name, "kind": item.kind}) for item in [*names, *others]),

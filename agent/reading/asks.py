@@ -8,7 +8,7 @@ from agent.reading.phrases import tags
 from agent.reading.types import Reading
 from agent.reading.words import Words
 
-Asked = Literal["least_cards", "most_users", "tensor_parallel", "worth"]
+Asked = Literal["least_cards", "most_users", "tensor_parallel", "worth", "meaning"]
 
 
 def asks(reading: Reading, asked: Asked) -> bool:

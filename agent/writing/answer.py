@@ -58,6 +58,7 @@ _SIDE = frozenset(
 )
 _NEED_NO_MODEL = frozenset({"hpc", "graphics", "transcoding", "development"})
 _WARNINGS_SHOWN = 6
+_SHOWN_BY_VERDICT = "model_too_big_for_card"  # where a verdict has the figures, what else helps comes later
 _KEYWORD_ONLY = {
     "keyword_only_no_index": (
         "there is no search index yet (`python -m retrieval build` makes it)",
@@ -111,6 +112,7 @@ def write(reading: Reading, findings: Findings, catalog: Catalog) -> str:
         lead_section(w, rows),
         "" if reading.follow_up else own_model_line(w, reading),
         *body,
+        *(premise_lines(w, _by_verdict(reading)) if _judged(findings) else []),
         expert_section(w, rows),
         _kept(w, reading),
         _assumptions(w, reading, findings),
@@ -136,13 +138,25 @@ def _corrections(w: Words, reading: Reading, findings: Findings, catalog: Catalo
         for claim in report.claims
         if claim.claim_id in said
     ]
-    lines += premise_lines(w, reading.claims)
+    lines += premise_lines(w, [code for code in reading.claims if code != _SHOWN_BY_VERDICT])
+    if not _judged(findings):
+        lines += premise_lines(w, _by_verdict(reading))
     for report in findings.all(NameReport, "phantom"):
         if not report.exists:
             lines.append("\n".join(phantom_sections(w, report)))
     for found in findings.all(Recommendation):
         lines += [remark_text(w, remark) for remark in found.corrections]
     return list(dict.fromkeys([*lines, *stand_in_lines(w, reading, catalog)]))
+
+
+def _judged(findings: Findings) -> bool:
+    """Whether a card that was named got a verdict of its own."""
+    steps = (step for step in findings if step.call.purpose == "main")
+    return any(getattr(step.artifact, "fits", None) is not None for step in steps)
+
+
+def _by_verdict(reading: Reading) -> list[str]:
+    return [code for code in reading.claims if code == _SHOWN_BY_VERDICT]
 
 
 def _strangers(w: Words, reading: Reading) -> str:

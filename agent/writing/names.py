@@ -18,6 +18,8 @@ def name_sections(w: Words, report: NameReport) -> list[str]:
     """A name taken apart; a phantom is said not to exist, with the near names."""
     if not report.exists and report.size:
         return phantom_sections(w, report)
+    if not report.size:
+        return [_family_name(w, report)]
     lines = [remark_text(w, _worded(w, remark)) for remark in report.remarks]
     name = report.instance_type if report.exists else report.given
     facts = []
@@ -29,6 +31,36 @@ def name_sections(w: Words, report: NameReport) -> list[str]:
         facts.append(w(f"{report.gpus:g} GPUs", f"{report.gpus:g} 张 GPU"))
     head = f"**{name}**" + (w(": ", "：") + w.listed(facts) if facts else "")
     return [head, bullets(lines)]
+
+
+_PREFIXES = {
+    "ebm": ("elastic bare metal, the whole machine", "弹性裸金属（整机）"),
+    "scc": ("super computing cluster", "超级计算集群"),
+}
+_LINES = {
+    "gn": ("whole NVIDIA GPUs", "NVIDIA 整卡 GPU"),
+    "vgn": ("vGPU slices of NVIDIA GPUs", "NVIDIA vGPU 切片"),
+    "sgn": ("vGPU slices of NVIDIA GPUs, shared", "NVIDIA vGPU 切片（共享型）"),
+}
+
+
+def _family_name(w: Words, report: NameReport) -> str:
+    """The parts of a family's name in one line, in their order."""
+    remarks = {remark.code: remark_text(w, _worded(w, remark)) for remark in report.remarks}
+    built = remarks.get("generation", "")
+    parts = [f"{report.prefix} = {w(*_PREFIXES[report.prefix])}"] if report.prefix in _PREFIXES else []
+    parts += [f"{report.line} = {w(*_LINES[report.line])}"] if report.line in _LINES else []
+    if report.generation:
+        parts.append(
+            w(f"{report.generation} = the generation", f"{report.generation} = 第 {report.generation} 代")
+        )
+    parts += [text for code, text in remarks.items() if code not in ("generation", "product_code_missing")]
+    said = w("; ", "；").join(parts)
+    return (
+        f"**{report.given}**"
+        + w(f": {said}. ", f"：{said}。")
+        + (f"{built[0].upper()}{built[1:]}" + w(".", "。") if built else "")
+    )
 
 
 def convention_section(w: Words, named: bool) -> str:
