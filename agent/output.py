@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -17,13 +18,13 @@ def answer_values(answer: Answer) -> dict[str, Any]:
         "language": answer.language,
         "reading": answer.reading.model_dump(mode="json"),
         "recommendation": answer.recommendation.model_dump(mode="json") if answer.recommendation else None,
-        "reports": [{"tool": item.tool, "report": report_values(item.report)} for item in answer.reports],
+        "reports": [{"tool": item.tool, "report": plain(item.report)} for item in answer.reports],
         "sources": [source.model_dump(mode="json") for source in answer.sources],
         "seconds": round(answer.seconds, 4),
         "model": answer.model,
-        "notices": [dataclasses.asdict(notice) for notice in answer.notices],
+        "notices": [plain(notice) for notice in answer.notices],
         "usage": answer.usage,
-        "model_calls": [dataclasses.asdict(call) for call in answer.model_calls],
+        "model_calls": [plain(call) for call in answer.model_calls],
     }
 
 
@@ -34,14 +35,14 @@ def failure_values(failure: Failed) -> dict[str, Any]:
     return {"error": {"kind": "failed", "text": failure.text, "reference": failure.reference}}
 
 
-def report_values(report: object) -> Any:
-    """Any artifact of a run as JSON values."""
-    if isinstance(report, BaseModel):
-        return report.model_dump(mode="json")
-    if dataclasses.is_dataclass(report) and not isinstance(report, type):
-        return {
-            field.name: report_values(getattr(report, field.name)) for field in dataclasses.fields(report)
-        }
-    if isinstance(report, list | tuple):
-        return [report_values(item) for item in report]
-    return report
+def plain(value: object) -> Any:
+    """A report, an event or any part of one as JSON values."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)

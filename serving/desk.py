@@ -20,7 +20,7 @@ from serving.store import Store, StoreDown
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-_BUSY = "Too many questions at once; please ask again in a moment. · 提问太多，请稍后再试。"
+BUSY = "Too many questions at once; please ask again in a moment. · 提问太多，请稍后再试。"
 
 
 @asynccontextmanager
@@ -123,7 +123,7 @@ class PageAdvisor:
                 list(messages), channel="page", subject="page", answer_id=answer_id
             )
         except Refused:
-            yield Failed(_BUSY, answer_id[:8])
+            yield Failed(BUSY, answer_id[:8])
             return
         async with closing(events):
             async for event in events:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import json
 import logging
 import smtplib
@@ -20,6 +18,7 @@ from anyio import to_thread
 from sqlalchemy import select, update
 
 from serving.redact import redact, redact_head
+from serving.signing import signature
 from serving.store import Store, StoreDown
 from serving.store.tables import HandOver
 from settings import Settings
@@ -180,8 +179,7 @@ class HandOverDesk:
 def signed_headers(secret: str, body: bytes, now: float | None = None) -> dict[str, str]:
     """Time and HMAC-SHA256 of "time.body", as the generic webhook and the hand-over carry them."""
     at = str(int(time.time() if now is None else now))
-    mac = hmac.new(secret.encode(), at.encode() + b"." + body, hashlib.sha256).hexdigest()
-    return {"X-GSA-Timestamp": at, "X-GSA-Signature": f"sha256={mac}"}
+    return {"X-GSA-Timestamp": at, "X-GSA-Signature": signature(secret, at, body)}
 
 
 def case_values(case: HandOver) -> dict[str, object]:

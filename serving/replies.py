@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from agent.events import Answer, Event, ToolFinished
+from agent.output import plain
 from agent.reading.types import Intent, Language, Reading
 from tools.contracts.base import SourceRef
 from tools.contracts.sizing import Recommendation
@@ -96,16 +96,3 @@ def event_data(event: Event, answer_id: str) -> dict[str, Any]:
 def _mapping(value: object) -> dict[str, Any]:
     values = plain(value)
     return values if isinstance(values, dict) else {"value": values}
-
-
-def plain(value: object) -> Any:
-    """A report or event as JSON values."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if is_dataclass(value) and not isinstance(value, type):
-        return {key: plain(item) for key, item in asdict(value).items()}
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    return value if isinstance(value, str | int | float | bool | type(None)) else str(value)

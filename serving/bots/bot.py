@@ -14,7 +14,7 @@ from anyio import to_thread
 from sqlalchemy import select
 
 from agent.events import Answer
-from serving.desk import Desk
+from serving.desk import BUSY, Desk
 from serving.problems import Refused
 from serving.redact import redact
 from serving.store import Store, StoreDown
@@ -22,7 +22,6 @@ from serving.store.tables import BotTurn, SeenMessage
 
 log = logging.getLogger(__name__)
 REMEMBERED_TURNS = 12
-BUSY = "Too many questions at once; please ask again in a moment. · 提问太多，请稍后再试。"
 FAULT = "No answer could be made; the fault is logged. · 未能生成回答，故障已记录。"
 
 Push = Callable[[str], Awaitable[None]]

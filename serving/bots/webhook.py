@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 import time
 
@@ -16,6 +14,7 @@ from serving.asgi import whole
 from serving.bots.bot import BotDesk, BotMessage
 from serving.handover import signed_headers
 from serving.problems import Refused, refusals
+from serving.signing import fits
 from serving.store import StoreDown
 from settings import Settings
 
@@ -103,8 +102,7 @@ def _check_signature(secret: str, request: Request, body: bytes) -> None:
         raise Refused(403, "No webhook here", "WEBHOOK_SECRET is not set.")
     at = request.headers.get("x-gsa-timestamp", "")
     given = request.headers.get("x-gsa-signature", "")
-    expected = f"sha256={hmac.new(secret.encode(), at.encode() + b'.' + body, hashlib.sha256).hexdigest()}"
-    if not hmac.compare_digest(expected.encode(), given.encode()):
+    if not fits(given, secret, at, body):
         raise Refused(401, "Wrong signature", "X-GSA-Signature does not fit the body, time and secret.")
     moment = whole(at)
     if moment is None or abs(time.time() - moment) > REPLAY_WINDOW_S:
