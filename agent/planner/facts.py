@@ -233,7 +233,22 @@ def region(case: Case) -> list[Call]:
     """Where the things named are in the price lists and what they cost there."""
     if case.done:
         return []
-    return (_cheapest_places(case) or _prices(case) or _example_prices(case)) + lookup(case)
+    where = _families_of_cards(case)
+    return where or (_cheapest_places(case) or _prices(case) or _example_prices(case)) + lookup(case)
+
+
+def _families_of_cards(case: Case) -> list[Call]:
+    """Where the families of a card are sold, if no region was named and no price is asked."""
+    reading = case.reading
+    cards = mentioned(reading, "gpu")
+    if reading.request.regions or not cards or {"cheapest_place", "overseas"} & set(reading.topics):
+        return []
+    if "cost" in reading.intents or mentioned(reading, "instance", "family"):
+        return []
+    families = dict.fromkeys(
+        row.family for card in cards for row in case.catalog.with_gpu(card.name, "current") if row.whole_gpus
+    )
+    return [Call("look_up", {"name": name, "kind": "family"}) for name in list(families)[:_NAMED]]
 
 
 def _cheapest_places(case: Case) -> list[Call]:

@@ -230,7 +230,7 @@ def _compare(w: Words, case: Case) -> list[str]:
 def _region(w: Words, case: Case) -> list[str]:
     reports = case.done.all(CostReport)
     shelf = stock_sections(w, reports) if "stock" in case.reading.topics else []
-    unlisted = _unlisted(w, reports)
+    unlisted = _unlisted(w, reports) if case.reading.request.regions else []
     costs = cost_sections(w, reports, shelf=not shelf) if reports else []
     stock = w(
         "A price in the list is no promise of stock: check the zone in the console or with "
@@ -241,6 +241,9 @@ def _region(w: Words, case: Case) -> list[str]:
         *case.done.all(InstanceReport),
         *case.done.all(FamilyReport),
     ]
+    if not reports and rows:
+        families = sorted(case.done.all(FamilyReport), key=lambda row: -len(row.regions))
+        return ["\n".join(f"- {facts.sold_line(w, row)}" for row in families), stock, *_guide(w, case)]
     places = [facts.regions_line(w, row.regions, row.regions_as_of) for row in rows if row.regions]
     guide = [] if costs and not _ASKS_HOW.search(case.reading.question) else _guide(w, case)
     return [*shelf, *unlisted, *costs, bullets(places) if places else stock, *guide]

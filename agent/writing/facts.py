@@ -149,6 +149,21 @@ def regions_line(w: Words, regions: tuple[str, ...], as_of: str) -> str:
     )
 
 
+def sold_line(w: Words, report: FamilyReport) -> str:
+    """A family with its cards and the regions whose price lists have it."""
+    cards = w.listed(report.gpu_models)
+    if not report.regions:
+        return w(
+            f"**{report.family}** ({cards}): no price list names a region; see the console or ask sales.",
+            f"**{report.family}**（{cards}）：价目表没有写明地域，请在控制台或向销售确认。",
+        )
+    places, count, date = w.listed(report.regions), len(report.regions), w.date(report.regions_as_of)
+    return w(
+        f"**{report.family}** ({cards}): in the price lists of {count} regions ({date}): {places}.",
+        f"**{report.family}**（{cards}）：{count} 个地域的价目表里有（{date}）：{places}。",
+    )
+
+
 def family_sections(w: Words, report: FamilyReport) -> list[str]:
     """A family: its GPU, how it is sold, and its types side by side."""
     names = w.listed(_with_memory(name, report.instances) for name in report.gpu_models)

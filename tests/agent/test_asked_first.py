@@ -86,3 +86,28 @@ def test_what_an_old_card_is_still_ahead_in_is_said(advisor: Advisor) -> None:
 def test_a_card_without_a_cheaper_equal_is_not_called_outdated(advisor: Advisor) -> None:
     assert first_line(advisor, "A100 80G 还值得用吗").startswith("**值得")
     assert first_line(advisor, "Is the A10 outdated?").startswith("**Yes, where")
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("gn7i 的 7 是什么意思，i 又是什么意思", ("7 = 第 7 代", "字母“i”")),
+        ("What does ebmgn7ex stand for?", ("ebm = elastic bare metal", "7 = the generation")),
+    ],
+)
+def test_the_letters_of_a_family_are_read_in_the_first_line(
+    advisor: Advisor, question: str, said: tuple[str, ...]
+) -> None:
+    line = first_line(advisor, question)
+    assert all(text in line for text in said)
+
+
+def test_regions_of_a_card_are_told_by_family(advisor: Advisor) -> None:
+    result = advisor.answer(["Which regions have A10 instances?"])
+    assert isinstance(result, Answer)
+    first = result.text.splitlines()[0]
+    assert first.startswith("- **gn7i** (A10): in the price lists of 16 regions")
+
+
+def test_a_verdict_on_a_card_comes_before_what_else_helps(advisor: Advisor) -> None:
+    assert first_line(advisor, "FLUX.1-dev 出一张图要多少显存，T4 能跑吗").startswith("**放不下")
