@@ -64,14 +64,24 @@ def _parse_line(line: str) -> dict[str, object]:
     return values
 
 
+def _parse_list(name: str, text: str) -> list[object]:
+    try:
+        values: list[object] = json.loads(text)
+    except (ValueError, RecursionError):
+        raise InputError(name, text[:80], "words with commas between them, or a JSON list") from None
+    return values
+
+
 def _option_values(options: Mapping[str, str | None]) -> dict[str, object]:
     """Options as request values: lists by commas, a budget as "50 CNY/hour", objects as JSON."""
     values: dict[str, object] = {}
     for name, text in options.items():
         if text is None:
             continue
-        if text.startswith(("{", "[")):
-            values[name] = _parse_line(text) if text.startswith("{") else json.loads(text)
+        if text.startswith("{"):
+            values[name] = _parse_line(text)
+        elif text.startswith("["):
+            values[name] = _parse_list(name, text)
         elif name == "budget":
             match = re.fullmatch(
                 r"([\d.]+)\s*(CNY|USD)\s*/?\s*(hour|day|month|year|total)?", text, re.IGNORECASE

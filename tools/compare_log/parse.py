@@ -11,7 +11,8 @@ from tools.contracts.compare import LogKind
 
 Value = float | int | str
 
-_NUMBER = r"(-?[\d.,]{0,20}\d)"  # bounded: a log may hold a line of nothing but digits
+_NUMBER = r"(?<![\d.,])(-?\d[\d,]{0,14}(?:\.\d{1,12})?)"  # bounded: a log may hold a line of digits alone
+_SIZE = r"(?<![\d.])(\d{1,9}(?:\.\d{1,6})? [KMG]i?B)"
 
 _CACHE_NEEDED = (
     rf"{_NUMBER} GiB KV cache is needed, which is larger than the available KV cache memory \({_NUMBER} GiB\)"
@@ -105,17 +106,17 @@ _VLLM_FLAGS: tuple[Rule, ...] = (
         _plain,
     ),
     ("model", r"(?:model='|'model': '|model_tag='|\bmodel=)([^'\s,)]+)", _plain),
-    ("tensor_parallel", r"tensor_parallel_size['\"]?[=:]\s*(\d+)", _whole),
-    ("pipeline_parallel", r"pipeline_parallel_size['\"]?[=:]\s*(\d+)", _whole),
-    ("max_model_len", r"(?:max_seq_len|max_model_len)['\"]?[=:]\s*(\d+)", _whole),
-    ("max_num_seqs", r"max_num_seqs['\"]?[=:]\s*(\d+)", _whole),
-    ("max_batched_tokens", r"max_num_batched_tokens['\"]?[=:]\s*(\d+)", _whole),
+    ("tensor_parallel", r"tensor_parallel_size['\"]?[=:]\s*(\d{1,12})", _whole),
+    ("pipeline_parallel", r"pipeline_parallel_size['\"]?[=:]\s*(\d{1,12})", _whole),
+    ("max_model_len", r"(?:max_seq_len|max_model_len)['\"]?[=:]\s*(\d{1,12})", _whole),
+    ("max_num_seqs", r"max_num_seqs['\"]?[=:]\s*(\d{1,12})", _whole),
+    ("max_batched_tokens", r"max_num_batched_tokens['\"]?[=:]\s*(\d{1,12})", _whole),
     ("gpu_memory_utilization", r"gpu_memory_utilization['\"]?\s*[=:(]+\s*(0?\.\d+|1(?:\.0+)?)", _gib),
     ("kv_precision", r"kv_cache_dtype['\"]?[=:]\s*['\"]?(\w+)", _plain),
     ("weight_precision", r"quantization['\"]?[=:]\s*['\"]?([\w-]+)", _plain),
     ("dtype", r"\bdtype['\"]?[=:]\s*['\"]?(?:torch\.)?(\w+)", _plain),
     ("enforce_eager", r"enforce_eager['\"]?[=:]\s*(True|False)", _plain),
-    ("block_size", r"block_size['\"]?[=:]\s*(\d+)", _whole),
+    ("block_size", r"block_size['\"]?[=:]\s*(\d{1,12})", _whole),
 )
 _SGLANG_PARTS: tuple[Rule, ...] = (
     ("weights", rf"Load weight end\..{{0,200}}?mem usage={_NUMBER}\s*GB", _gib),
@@ -130,12 +131,12 @@ _SGLANG_PARTS: tuple[Rule, ...] = (
 _SGLANG_FLAGS: tuple[Rule, ...] = (
     ("version", r"sglang[ -=v]+(\d+\.\d+[\w.]*)", _plain),
     ("model", r"model_path='([^']+)'", _plain),
-    ("tensor_parallel", r"tp_size=(\d+)", _whole),
-    ("pipeline_parallel", r"pp_size=(\d+)", _whole),
-    ("max_model_len", r"(?:context_length|context_len)=(\d+)", _whole),
+    ("tensor_parallel", r"tp_size=(\d{1,12})", _whole),
+    ("pipeline_parallel", r"pp_size=(\d{1,12})", _whole),
+    ("max_model_len", r"(?:context_length|context_len)=(\d{1,12})", _whole),
     ("gpu_memory_utilization", r"mem_fraction_static=(0?\.\d+)", _gib),
-    ("max_num_seqs", r"max_running_requests=(\d+)", _whole),
-    ("max_batched_tokens", r"chunked_prefill_size=(\d+)", _whole),
+    ("max_num_seqs", r"max_running_requests=(\d{1,12})", _whole),
+    ("max_batched_tokens", r"chunked_prefill_size=(\d{1,12})", _whole),
     ("kv_precision", r"kv_cache_dtype='(\w+)'", _plain),
     ("weight_precision", r"quantization='([\w-]+)'", _plain),
 )
@@ -151,8 +152,8 @@ _LLAMA_FLAGS: tuple[Rule, ...] = (
     ("model", r"general\.name\s*=\s*(.+)", _plain),
     ("model", r"general\.name str\s*=\s*(.+)", _plain),
     ("file_type", r"(?:file type|ftype|model ftype)\s*=\s*([\w .-]+)", _plain),
-    ("max_model_len", r"n_ctx\s*=\s*(\d+)", _whole),
-    ("max_batched_tokens", r"n_ubatch\s*=\s*(\d+)", _whole),
+    ("max_model_len", r"n_ctx\s*=\s*(\d{1,12})", _whole),
+    ("max_batched_tokens", r"n_ubatch\s*=\s*(\d{1,12})", _whole),
     ("kv_precision", r"K \((\w+)\)", _plain),
 )
 
@@ -184,15 +185,15 @@ def _read_out_of_memory(text: str, parsed: ParsedLog) -> None:
     parsed.failure = parsed.failure or "out_of_memory"
     text = re.sub(r"\s+", " ", text)  # terminals wrap the sentence
     for name, pattern in (
-        ("tried_to_allocate", r"Tried to allocate ([\d.]{1,16} [KMG]i?B)"),
-        ("usable", r"total capacity of ([\d.]{1,16} [KMG]i?B)"),
-        ("usable", r"([\d.]{1,16} [KMG]i?B) total capacity"),
-        ("free", r"of which ([\d.]{1,16} [KMG]i?B) is free"),
-        ("free", r"([\d.]{1,16} [KMG]i?B) free"),
-        ("in_use", r"this process has ([\d.]{1,16} [KMG]i?B) memory in use"),
-        ("allocated", r"([\d.]{1,16} [KMG]i?B) is allocated by PyTorch"),
-        ("allocated", r"([\d.]{1,16} [KMG]i?B) already allocated"),
-        ("reserved_unallocated", r"([\d.]{1,16} [KMG]i?B) is reserved by PyTorch but unallocated"),
+        ("tried_to_allocate", rf"Tried to allocate {_SIZE}"),
+        ("usable", rf"total capacity of {_SIZE}"),
+        ("usable", rf"{_SIZE} total capacity"),
+        ("free", rf"of which {_SIZE} is free"),
+        ("free", rf"{_SIZE} free"),
+        ("in_use", rf"this process has {_SIZE} memory in use"),
+        ("allocated", rf"{_SIZE} is allocated by PyTorch"),
+        ("allocated", rf"{_SIZE} already allocated"),
+        ("reserved_unallocated", rf"{_SIZE} is reserved by PyTorch but unallocated"),
     ):
         match = re.search(pattern, text)
         if match:

@@ -17,7 +17,13 @@ Scalar = str | int | float | bool | None
 class Request(BaseModel):
     """Base of every request: frozen; an unknown field is an error, an unset one takes a stated default."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        str_strip_whitespace=True,
+        str_max_length=1_000,  # names and what people write in a field; a longer text sets its own
+        allow_inf_nan=False,
+    )
 
 
 class Report(BaseModel):

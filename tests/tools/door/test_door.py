@@ -154,3 +154,11 @@ def test_a_log_file_is_set_beside_the_estimate(tmp_path: Path) -> None:
     assert any(part["part"] == "weights" and part["measured"] == 15.2683 for part in report["parts"]), report
     missing = run("compare-log", str(tmp_path / "none.log"), "--json")
     assert json.loads(missing.stdout)["error"]["field"] == "file"
+
+
+@pytest.mark.parametrize("given", ["[", "[1,", "[" * 5_000])
+def test_an_option_that_is_half_a_list_is_named_and_no_trace(given: str) -> None:
+    done = run("recommend", "--model", "qwen2.5-7b", "--regions", given, "--json")
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["field"] == "regions"
+    assert "Traceback" not in done.stderr

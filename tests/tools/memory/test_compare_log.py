@@ -210,6 +210,23 @@ def test_a_hostile_log_is_read_in_bearable_time(text: str) -> None:
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "vllm Model loading took 1.2.3 GiB",
+        "vllm Model loading took " + "9" * 5_000 + " GiB",
+        "vllm tensor_parallel_size=" + "9" * 400,
+        "vllm block_size=" + "9" * 5_000 + " # GPU blocks: 7",
+        "out of memory. Tried to allocate 1.2.3 GiB",
+        "out of memory 1.2.3 GiB free",
+        "ggml_ CUDA0 model buffer size = 1.2.3 MiB",
+    ],
+)
+def test_a_log_with_numbers_that_are_none_is_read_without_them_or_refused(text: str) -> None:
+    with contextlib.suppress(InputError):
+        assert all(0 <= value < 1e15 for value in parse_log(text).parts.values())
+
+
 def test_the_lines_that_tell_are_kept_of_a_long_log() -> None:
     lines = telling_lines("noise of no meaning\n" * 5000 + VLLM_V1 + "noise\n" * 5000 + OOM)
     assert "420,864" in lines
