@@ -38,7 +38,9 @@ _SIDES = re.compile(r"\d{3,4}\s*[x×*]\s*\d{3,4}|imgsz", re.IGNORECASE)
 def size(case: Case) -> list[Call]:
     """As for sizing; where so much a day is to be got through, the rates of the options too."""
     calls = sizing.size(case)
-    if calls or not _asked(case) or not (case.reading.items_per_day or case.reading.items_total):
+    reading = case.reading
+    amount = reading.items_per_day or reading.items_total or reading.request.requests_per_second
+    if calls or not _asked(case) or not amount:
         return calls
     return _of_options(case) or _costs(case)
 
@@ -112,6 +114,9 @@ def _amount(case: Case) -> dict[str, float]:
     window = {"window_hours": reading.window_hours or _DAY_HOURS} if reading.items_per_day else {}
     if reading.item == "audio_hour" and amount:
         return {"audio_hours": amount, **window}
+    rate = reading.request.requests_per_second
+    if not amount and rate:
+        return {"amount": rate * _DAY_HOURS * 3600, "window_hours": _DAY_HOURS}
     samples = reading.request.dataset_samples
     if not amount and samples and samples >= 2:
         amount = samples

@@ -111,3 +111,12 @@ def test_regions_of_a_card_are_told_by_family(advisor: Advisor) -> None:
 
 def test_a_verdict_on_a_card_comes_before_what_else_helps(advisor: Advisor) -> None:
     assert first_line(advisor, "FLUX.1-dev 出一张图要多少显存，T4 能跑吗").startswith("**放不下")
+
+
+def test_a_rate_of_requests_becomes_a_number_of_machines(advisor: Advisor) -> None:
+    result = advisor.answer(
+        ["I want to serve 500 requests per second of bge-large-zh embedding, 256 tokens each"]
+    )
+    assert isinstance(result, Answer)
+    first, second = (line for line in result.text.splitlines()[:3] if line)
+    assert "texts/s" in first and second.startswith("**Machines: 2")
