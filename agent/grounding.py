@@ -23,7 +23,7 @@ from agent.steps import findings_of, is_question
 from agent.subject import retells
 from retrieval.chunk import OWN
 from tools.contracts.base import Report
-from tools.langchain_tools import Fault
+from tools.contracts.calls import Fault
 
 REPAIRS = 1  # how often the model may rewrite
 _WHOLE = ("stop", "tool_calls")  # finish reasons of an answer that is all there

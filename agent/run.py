@@ -54,8 +54,9 @@ from agent.writing.sources import sources_of
 from knowledge.catalog import Catalog, installed_catalog
 from knowledge.errors import InputError
 from settings import Settings
+from tools.contracts.calls import Fault
 from tools.contracts.sizing import Recommendation
-from tools.langchain_tools import Fault, build_tools
+from tools.langchain_tools import build_tools
 
 log = logging.getLogger(__name__)
 _OVERFLOW = re.compile(

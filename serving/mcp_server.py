@@ -24,24 +24,10 @@ from serving.metrics import Metrics
 from serving.problems import Refused
 from serving.search import GuideHit, SearchReply, SearchRequest, find_guides
 from settings import Settings
+from tools.brief import brief
 from tools.contracts.base import parse_request
 from tools.doors import DOORS, Door
-from tools.langchain_tools import brief
 
-_NAMES = {
-    "memory": "estimate_vram",
-    "training-memory": "estimate_training_vram",
-    "other-memory": "estimate_other_vram",
-    "throughput": "estimate_throughput",
-    "other-speed": "estimate_other_speed",
-    "training": "estimate_training_time",
-    "cost": "get_price",
-    "recommend": "recommend_instance",
-    "compare-log": "compare_log",
-    "instance": "look_up_instance",
-    "gpu": "look_up_gpu",
-    "model": "look_up_model",
-}
 _INSTRUCTIONS = (
     "Facts and calculators for Alibaba Cloud GPU instances. Use recommend_instance for what to buy, the "
     "others for one figure or fact. Names are resolved by alias; an unknown name is an error with near "
@@ -56,7 +42,7 @@ def build_mcp(catalog: Catalog, searcher: GuideSearch | None, gate: Gate) -> MCP
     """The server with all tools. It keeps nothing between calls."""
     tools = [
         _tool(
-            _NAMES[door.name],
+            door.mcp,
             door.help,
             door.request_type(),
             door.report_type(),

@@ -13,7 +13,7 @@ from serving.access.rates import forget_whole
 from serving.redact import redact_head
 from serving.store import Store
 from serving.store.tables import BotTurn, Feedback, HandOver, Question, SeenMessage
-from tools.langchain_tools import Fault
+from tools.contracts.calls import Fault
 
 LOW_CONFIDENCE = 0.6  # of the least sure thing that was read
 _KEPT_TURNS = 8

@@ -26,10 +26,10 @@ from agent.writing.stand_in import stand_in_lines
 from agent.writing.words import Words, bullets, quoted, short_model
 from knowledge.catalog import Catalog
 from tools.contracts.base import Assumption, Remark
+from tools.contracts.calls import ClaimReport, Fault
 from tools.contracts.cost import CostReport
 from tools.contracts.lookup import NameReport
 from tools.contracts.sizing import Recommendation
-from tools.langchain_tools import ClaimReport, Fault
 
 _SILENT = frozenset({"greeting", "reset", "out_of_scope", "empty"})
 # Reasons of the first option that its buyer must know.

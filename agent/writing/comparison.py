@@ -15,8 +15,8 @@ from tools.contracts.lookup import Comparison, ComparisonRow
 from tools.contracts.throughput import ThroughputReport
 
 _HEADLINE_FIELDS = (
-    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly_per_gpu", "hourly",
-    "gpu_memory_gib", "vcpu",
+    "memory_bandwidth_gbs", "memory_gib", "bf16_tflops", "fp16_tflops", "from_hourly", "hourly_per_gpu",
+    "hourly", "gpu_memory_gib", "vcpu",
 )  # fmt: skip
 _SAID = 3
 _EQUAL = 1.05  # a smaller ratio of prices decides nothing

@@ -8,7 +8,7 @@ from agent.reading.types import Language
 from agent.writing.glossary import entries, field_name
 from agent.writing.words import Words, quoted, short_model
 from knowledge.errors import InputError
-from tools.langchain_tools import Fault
+from tools.contracts.calls import Fault
 
 
 def slot_fault_text(language: Language, error: InputError) -> str:

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from agent.guides import GuidesFound
 from agent.writing.words import Words, bullets
 from tools.contracts.base import SourceRef
+from tools.contracts.calls import ClaimReport
 from tools.contracts.sizing import Recommendation
-from tools.langchain_tools import ClaimReport
 
 _SHOWN = 6
 _TITLE_CHARS = 110

@@ -172,7 +172,7 @@ def test_a_tool_that_raises_does_not_end_the_run(scripted, monkeypatch: pytest.M
     def broken(*_args: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("tools.langchain_tools.estimate_cost", broken)
+    monkeypatch.setattr("tools.cost.estimate_cost", broken)
     advisor, model = scripted(PRICE, says("I could not calculate that."))
     events = ask(advisor, QUESTION)
     assert answer_of(events).text == "I could not calculate that."

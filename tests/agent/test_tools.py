@@ -16,9 +16,10 @@ from agent.prompt import system_prompt
 from knowledge.catalog import Catalog
 from tests.agent.conftest import OneGuide
 from tests.agent.model_server import tokens_of
+from tools.contracts.calls import Fault
 from tools.contracts.cost import CostReport
 from tools.contracts.sizing import Recommendation
-from tools.langchain_tools import Fault, build_tools
+from tools.langchain_tools import build_tools
 
 
 @pytest.fixture(scope="module")
@@ -107,3 +108,10 @@ def test_every_tool_shows_the_arguments_that_name_its_subject(lean: list[dict[st
     assert set(shown["recommend_instance"]["budget"]["properties"]) == {"amount", "currency", "period"}
     assert all(properties for properties in shown.values())
     assert "check_claims" not in shown
+
+
+def test_a_claim_that_nobody_wrote_down_is_an_error_not_an_empty_verdict(tools: dict[str, BaseTool]) -> None:
+    fault = call(tools["check_claims"], claim_ids=["claim-001", "claim-999"]).artifact
+    assert isinstance(fault, Fault)
+    assert (fault.field, fault.given) == ("claim_ids", "claim-999")
+    assert fault.suggestions
