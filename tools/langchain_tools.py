@@ -116,7 +116,7 @@ def _claims(request: ClaimRequest, catalog: Catalog) -> ClaimReport:
     by_id = {row.claim_id: row for row in catalog.claims}
     for key in request.claim_ids:
         if key not in by_id:
-            raise InputError("claim_ids", key, "ids of known claims", near(key, by_id))
+            raise InputError("claim_ids", key, "ids of known claims", near(key, list(by_id)))
     return ClaimReport(claims=tuple(by_id[key] for key in request.claim_ids))
 
 
