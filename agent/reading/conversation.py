@@ -20,7 +20,7 @@ from knowledge.catalog import Catalog
 
 _MAX_TURNS = 40
 _READ = 200_000  # characters of a turn
-_MOST_PROSE = 60_000  # characters of all turns together: so much takes about a second
+_MOST_PROSE = 40_000  # characters of all turns together: full of names they take two seconds
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
 # What is answered with a question back or a guide while no model is known.
 _OPEN: tuple[Intent, ...] = ("vague", "howto", "troubleshoot", "claim", "out_of_scope", "lookup")
