@@ -71,7 +71,9 @@ def cost(case: Case) -> list[Call]:
 def _asked(case: Case) -> bool:
     """Whether the question is about running a model that is no text decoder."""
     names = models(case.reading)
-    return bool(names) and not is_training(case.reading) and is_other(names[0], case.catalog)
+    found = case.catalog.find_model(names[0]) if names else None
+    trained = is_training(case.reading)  # of these kinds only networks of vision have a known training speed
+    return found is not None and is_other(names[0], case.catalog) and (not trained or found.kind == "vision")
 
 
 def _rate(case: Case, place: dict[str, Any]) -> Call:
@@ -79,6 +81,7 @@ def _rate(case: Case, place: dict[str, Any]) -> Call:
     steps, clip = _STEPS.search(reading.question), _CLIP.search(reading.question)
     values: dict[str, Any] = {
         "model": models(reading)[0],
+        "mode": "train-full" if is_training(reading) else "",
         "task": request.task if request.task in ("diffusion", "video") else "",
         "resolution": _resolution(case),
         "frames": request.frames,
@@ -110,14 +113,15 @@ def _engine(question: str, read: str) -> str:
 def _amount(case: Case) -> dict[str, float]:
     """The work to get through, in units of the calculator; a day's work where so much comes each day."""
     reading = case.reading
-    amount = reading.items_total or reading.items_per_day
+    epochs = reading.request.epochs or 1 if is_training(reading) else 1
+    amount = (reading.items_total or reading.items_per_day or 0) * epochs
     window = {"window_hours": reading.window_hours or _DAY_HOURS} if reading.items_per_day else {}
     if reading.item == "audio_hour" and amount:
         return {"audio_hours": amount, **window}
     rate = reading.request.requests_per_second
     if not amount and rate:
         return {"amount": rate * _DAY_HOURS * 3600, "window_hours": _DAY_HOURS}
-    samples = reading.request.dataset_samples
+    samples = (reading.request.dataset_samples or 0) * epochs
     if not amount and samples and samples >= 2:
         amount = samples
     return {"amount": amount, **window} if amount else {}

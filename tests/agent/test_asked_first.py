@@ -120,3 +120,9 @@ def test_a_rate_of_requests_becomes_a_number_of_machines(advisor: Advisor) -> No
     assert isinstance(result, Answer)
     first, second = (line for line in result.text.splitlines()[:3] if line)
     assert "texts/s" in first and second.startswith("**Machines: 2")
+
+
+def test_hours_of_a_vision_training_count_every_epoch(advisor: Advisor) -> None:
+    result = advisor.answer(["How long to train ResNet-50 on 1.28 million images for 90 epochs on one A10?"])
+    assert isinstance(result, Answer)
+    assert "115 million images" in result.text

@@ -20,7 +20,7 @@ from tools.memory.request import resolve_target
 from tools.notes import Notes
 from tools.other_memory.diffusion import Job, diffusion_parts
 from tools.other_memory.sequence import encoder_parts, recognition_parts, synthesis_parts
-from tools.other_memory.vision import Network, find_network, vision_parts
+from tools.other_memory.vision import USUAL_BATCH, Network, find_network, vision_parts
 from tools.other_memory.words import (
     Mode,
     Width,
@@ -238,7 +238,8 @@ def _vision(network: Network, request: OtherMemoryRequest, mode: Mode, notes: No
         notes.assume("resolution", f"{side}x{side}", "default_resolution")
     default = "fp32" if mode != "inference" else "fp16"
     precision = _precision(request, default, notes)
-    return vision_parts(network, mode, size[0], size[1], _batch(request, 1, notes), precision)
+    batch = _batch(request, 1 if mode == "inference" else USUAL_BATCH, notes)
+    return vision_parts(network, mode, size[0], size[1], batch, precision)
 
 
 def _sequence(model: Model, request: OtherMemoryRequest, mode: Mode, notes: Notes) -> dict[str, float]:

@@ -18,6 +18,7 @@ DILATED_FACTOR = 3.4  # output stride 8: stage 3 keeps 4 times, stage 4 keeps 16
 INFERENCE_SHARE = 0.15  # of the elements are alive at once when nothing is kept for a backward pass
 STATE_BYTES = 12.0  # fp32 weight, gradient and momentum
 RUNTIME_GIB = 0.3
+USUAL_BATCH = 64  # images that one GPU trains on, or that a throughput figure of a network is given for
 # What a detector's heads keep per image of 800 x 1333 pixels, GiB (detectron2 model zoo, 27 rows).
 _HEADS = (
     (r"keypoint", 1.0),

@@ -12,7 +12,7 @@ from tools.contracts.other_speed import OtherKind, OtherSpeedRequest, Unit
 from tools.notes import Notes
 from tools.other_memory.diffusion import Job
 from tools.other_memory.estimate import DEFAULT_FPS, find_subject
-from tools.other_memory.vision import Network
+from tools.other_memory.vision import USUAL_BATCH, Network
 from tools.other_memory.words import OffloadPlan, Width, pixels, resolve_mode, width
 from tools.other_speed.diffusion import Sampling
 from tools.other_speed.engines import engine_of
@@ -25,7 +25,7 @@ _UNITS: dict[OtherKind, Unit] = {
 }  # fmt: skip
 # Items worked on together where nobody says: what servers of the kind do by default.
 _BATCH: dict[OtherKind, int] = {
-    "image": 1, "video": 1, "asr": 16, "tts": 4, "embedding": 32, "reranker": 32, "vision": 64,
+    "image": 1, "video": 1, "asr": 16, "tts": 4, "embedding": 32, "reranker": 32, "vision": USUAL_BATCH,
 }  # fmt: skip
 DEFAULT_STEPS, DEFAULT_PASSES, DEFAULT_TOKENS, DEFAULT_BEAM = 30, 2, 512, 5
 
