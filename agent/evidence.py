@@ -15,9 +15,9 @@ from pydantic import BaseModel
 from agent.claim_forms import Kind
 from agent.claims import Claim, claims_in
 from agent.commands import commands_in, words_of
+from knowledge.calendar import DAYS_PER_MONTH, HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR
 
-_HOURS_OF = (24.0, 730.0, 8760.0)  # a day, a month, a year: their price follows from one per hour
-_DAYS_PER_MONTH = 30.4
+_HOURS_OF = (HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR)  # their price follows from one per hour
 _TOLERANCE = 0.001  # relative, beside half the last digit shown: a figure rounded twice still passes
 # Ratios are formed of one field alone, of the first of several options against the next ones: over any two
 # figures of a kind every percentage would pass.
@@ -27,7 +27,7 @@ _COMPARED = frozenset(
     " bf16_tflops fp8_tflops hours".split()
 )
 _COMPARED_OPTIONS = 6
-_HOURS_IN = {"hour": 1.0, "month": 730.0}  # units of a price
+_HOURS_IN = {"hour": 1.0, "month": float(HOURS_PER_MONTH)}  # units of a price
 # Of one report: the share of a card's memory that is taken, of its peak rate that is reached.
 _PARTS = (("total_gib_per_gpu", "usable_gib_per_gpu"), ("sustained_tflops", "peak_tflops"))
 _GROUPS = 2  # reports inside which sums and differences are formed: the first ones, those an answer speaks of
@@ -71,7 +71,7 @@ _FIELDS: tuple[tuple[str, str, float], ...] = (
     ("unit_cost", "money", 1.0),
     ("hours", "time", 3600.0),
     ("hours_per_month", "time", 3600.0),
-    ("hours_per_month", "time", 3600.0 / _DAYS_PER_MONTH),
+    ("hours_per_month", "time", 3600.0 / DAYS_PER_MONTH),
     ("days", "time", 86400.0),
     ("minutes", "time", 60.0),
     ("_gbs", "bandwidth", 1.0),

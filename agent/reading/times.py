@@ -6,8 +6,24 @@ import re
 
 from agent.reading.numerals import NUM, number
 from agent.reading.words import Found, Words
+from knowledge.calendar import (
+    DAYS_PER_MONTH,
+    HOURS_PER_DAY,
+    HOURS_PER_MONTH,
+    HOURS_PER_WEEK,
+    HOURS_PER_YEAR,
+    LONGEST_MONTH_HOURS,
+    WEEKS_PER_MONTH,
+    WORKDAYS_PER_MONTH,
+)
 
-_HOURS = {"hour": 1.0, "day": 24.0, "week": 168.0, "month": 730.0, "year": 8760.0}
+_HOURS = {
+    "hour": 1.0,
+    "day": float(HOURS_PER_DAY),
+    "week": float(HOURS_PER_WEEK),
+    "month": float(HOURS_PER_MONTH),
+    "year": float(HOURS_PER_YEAR),
+}
 _AMOUNT = (
     rf"(?P<n>{NUM}|half\san?|an?|半)\s*个?\s*"
     r"(?:(?P<hour>hours?|hrs?|h(?![a-z0-9])|小时|钟头)|(?P<day>days?|d(?![a-z0-9])|天|日(?!活|志|均))"
@@ -67,18 +83,15 @@ _ALWAYS = re.compile(
 )
 _WINDOW = re.compile(rf"(?P<n>{NUM})[-\s]?(?:h|hours?|小时)\s?的?\s*(?:(?:batch )?window|窗口|内跑完|时间窗)")
 _AUDIO = re.compile(r"\s*的?\s*(?:音频|录音|audio|语音|视频|of\s)")
-_WORKDAYS = 21.7  # a month's average: 365.25 x 5 / 7 / 12
-_DAYS = 30.4
 _WORKDAY_HOURS = 10  # of "weekdays" or "in daytime" without a clock
 _FEW_HOURS = 5
-_LONGEST = 744.0  # hours of the longest month
 
 
 def find_hours_of_use(words: Words) -> Found | None:
     """Hours of a month that the machine runs: "每天8小时", "weekdays 9-18", "always on"."""
     text = words.plain
     weekdays = _WEEKDAYS.search(text)
-    days = _WORKDAYS if weekdays else _DAYS
+    days = WORKDAYS_PER_MONTH if weekdays else DAYS_PER_MONTH
     for pattern in _PER_DAY:
         match = pattern.search(text)
         if match and 0 < number(match["n"]) <= 24 and not _AUDIO.match(text, match.end()):
@@ -86,8 +99,8 @@ def find_hours_of_use(words: Words) -> Found | None:
     if match := _PER_WEEK.search(text):
         said = match["n"] or match["zh"]
         if said[0].isdigit():
-            return _use(words, match, number(said) * _DAYS / 7, 0.9)
-        return _use(words, match, _FEW_HOURS * _DAYS / 7, 0.5)
+            return _use(words, match, number(said) * WEEKS_PER_MONTH, 0.9)
+        return _use(words, match, _FEW_HOURS * WEEKS_PER_MONTH, 0.5)
     if match := _PER_MONTH.search(text):
         return _use(words, match, number(match["n"] or match["zh"]), 0.95)
     clock = _CLOCK.search(text)
@@ -97,7 +110,7 @@ def find_hours_of_use(words: Words) -> Found | None:
         if start < 24 and 0 < end <= 24 and start != end:
             return _use(words, clock, ((end - start) % 24 or 24) * days, 0.85)
     if match := _ALWAYS.search(text):
-        return Found("hours_per_month", 730.0, 0.9, words.said(*match.span()))
+        return Found("hours_per_month", float(HOURS_PER_MONTH), 0.9, words.said(*match.span()))
     match = weekdays or _DAYTIME.search(text)
     if match:
         return Found("hours_per_month", round(_WORKDAY_HOURS * days, 1), 0.5, words.said(*match.span()))
@@ -106,7 +119,7 @@ def find_hours_of_use(words: Words) -> Found | None:
 
 def _use(words: Words, match: re.Match[str], hours: float, sure: float) -> Found:
     words.take(*match.span())
-    hours = round(min(max(hours, 0.1), _LONGEST), 1)
+    hours = round(min(max(hours, 0.1), LONGEST_MONTH_HOURS), 1)
     return Found("hours_per_month", hours, sure, words.said(*match.span()))
 
 

@@ -41,13 +41,13 @@ from agent.reading.work import (
     find_vram,
     find_wishes,
 )
+from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import Catalog
 
 _COMPANIONS = frozenset({"embedding", "reranker", "asr", "tts"})
 TRAINING = ("finetune", "pretrain")
 _JOB = re.compile(r"训练|微调|train|tun|跑完|poc|验证|测试|实验|毕设|job|一次性")
 _ASKS_PRICE = re.compile(r"多少钱|费用|划算|cost|price|钱")
-_MONTH_HOURS = 730.0
 _LOAD = frozenset(
     {"concurrency", "users", "requests_per_second", "context_tokens", "input_tokens", "ttft_ms"}
 )
@@ -166,8 +166,8 @@ def _first_of(*groups: Iterable[Found]) -> dict[str, Found]:
 def _settle(found: dict[str, Found], tasks: list[tuple[str, float]]) -> None:
     """What values of one turn mean together."""
     used, span = found.get("hours_per_month"), found.get("hours")
-    if used and span and float(str(span.value)) >= _MONTH_HOURS:  # "8 hours a day, for a month"
-        months = float(str(span.value)) / _MONTH_HOURS
+    if used and span and float(str(span.value)) >= HOURS_PER_MONTH:  # "8 hours a day, for a month"
+        months = float(str(span.value)) / HOURS_PER_MONTH
         found["hours"] = Found("hours", round(months * float(str(used.value)), 1), span.confidence, span.text)
     streams = found.get("streams")
     if streams and tasks and tasks[0][0] in ("asr", "tts"):  # lines of speech at once

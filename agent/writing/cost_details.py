@@ -9,10 +9,9 @@ from agent.writing.facts import when_of
 from agent.writing.glossary import entries
 from agent.writing.spot import spot_lines
 from agent.writing.words import Words, bullets
+from knowledge.calendar import DAYS_PER_MONTH, HOURS_PER_MONTH
 from tools.contracts.cost import CostLine, CostReport, MixedPlan, PriceShown, StockShown
-from tools.cost.schedule import HOURS_PER_MONTH
 
-_DAYS = 30.4  # of a month
 _MONTH = 729.0  # hours
 _TERMS = {"subscription_1y": 12, "subscription_3y": 36}
 _ON_TOP = ("system_disk", "public_traffic")
@@ -117,7 +116,7 @@ def _break_even_lines(w: Words, report: CostReport) -> Iterator[str]:
                 f"即使整月运行，{above}也比{than}贵",
             )
             continue
-        hours, daily = w.num(item.hours_per_month), w.num(item.hours_per_month / _DAYS, 2)
+        hours, daily = w.num(item.hours_per_month), w.num(item.hours_per_month / DAYS_PER_MONTH, 2)
         yield w(
             f"{above} is cheaper than {than} above {hours} hours a month (about {daily} a day)",
             f"每月用满 {hours} 小时以上（约每天 {daily} 小时），{above}比{than}便宜",

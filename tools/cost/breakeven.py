@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping
 from decimal import Decimal
 
+from knowledge.calendar import HOURS_PER_MONTH
 from tools.contracts.cost import BreakEven, CostRequest, PriceShown, TermBreakEven, WayTotal
 from tools.cost.purchase import MONTH, PAYG, THREE_YEARS, YEAR
-from tools.cost.schedule import HOURS_PER_MONTH
 
 MONTHS_OF = {MONTH: 1, YEAR: 12, THREE_YEARS: 36}
 _MICRO = Decimal("0.000001")

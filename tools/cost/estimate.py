@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 
+from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from knowledge.rows import Instance
@@ -17,7 +18,7 @@ from tools.cost.extras import conversion, lines, mixed_plan, rates, with_lines
 from tools.cost.prices import derived_hour, derived_month, other_published, published, regional
 from tools.cost.purchase import MONTH, PAYG, RESERVED, SAVINGS_PLAN, SPOT, purchase_of
 from tools.cost.savings import savings_rates
-from tools.cost.schedule import HOURS_PER_MONTH, hours_per_month
+from tools.cost.schedule import hours_per_month
 from tools.cost.spot import SpotPlace, spot_outlook
 from tools.cost.stock import elsewhere, stock_of
 from tools.cost.tokens import per_million, token_cost

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import Catalog
 from knowledge.errors import NotKnown
 from tools.contracts.cost import Conversion, CostLine, CostRequest, MixedPlan, PriceShown
-from tools.cost.schedule import HOURS_PER_MONTH
 
 _MICRO = Decimal("0.000001")
 

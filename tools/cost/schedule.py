@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
+from knowledge.calendar import HOURS_PER_MONTH, LONGEST_MONTH_HOURS, WEEKS_PER_MONTH
 from knowledge.errors import InputError
 
-HOURS_PER_MONTH = 730  # 365 x 24 / 12, the month of the vendor's own comparisons
-_WEEKS_PER_MONTH = HOURS_PER_MONTH / 168
 _ALWAYS = re.compile(r"24\s*[x×*/]\s*7|always|around the clock|全天|全时|不停|一直开")
 _HOURS_BY_DAYS = re.compile(r"(\d+(?:\.\d+)?)\s*(?:h|hours?|小时)?\s*[x×*]\s*([1-7])\s*(?:d|days?|天)?")
 _WEEKDAYS = re.compile(r"weekday|work(?:ing)? ?day|business|mon\w*\s*(?:-|to|–)\s*fri|工作日|周一[到至-]周五")
@@ -35,7 +34,7 @@ def hours_per_month(text: str) -> float:
         if _PER_MONTH.search(words):
             return _checked(text, hours)
         if _PER_WEEK.search(words) and not _DAYS.search(words):
-            return _checked(text, hours * _WEEKS_PER_MONTH)
+            return _checked(text, hours * WEEKS_PER_MONTH)
         return _monthly(text, hours, days)
     raise InputError("schedule", text, 'hours of use, such as "weekdays 9-18", "8x5" or "5 hours a day"')
 
@@ -55,10 +54,10 @@ def _clock(hour: str, minute: str | None) -> float:
 def _monthly(text: str, hours_per_day: float, days: int) -> float:
     if not 0 < hours_per_day <= 24:
         raise InputError("schedule", text, "a day has 24 hours")
-    return _checked(text, hours_per_day * days * _WEEKS_PER_MONTH)
+    return _checked(text, hours_per_day * days * WEEKS_PER_MONTH)
 
 
 def _checked(text: str, hours: float) -> float:
-    if not 0 < hours <= 744:
+    if not 0 < hours <= LONGEST_MONTH_HOURS:
         raise InputError("schedule", text, "more than 0 and at most 744 hours a month")
     return min(hours, float(HOURS_PER_MONTH))

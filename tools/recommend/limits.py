@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from knowledge.calendar import HOURS_PER_DAY, HOURS_PER_MONTH
 from knowledge.catalog import Catalog
 from knowledge.errors import NotKnown
 from knowledge.rows import Family, Instance
@@ -18,7 +19,7 @@ from tools.notes import Notes
 from tools.recommend.offers import Silicon
 from tools.recommend.tariff import Tariff, always_on
 
-_DAYS_PER_MONTH = Decimal(365) / 12
+_DAYS_PER_MONTH = Decimal(HOURS_PER_MONTH) / HOURS_PER_DAY
 # Families that are for another purpose than model work; they are offered when named.
 _SPECIAL = {
     "graphics": "no_cuda_compute",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import Catalog
 from knowledge.derived import per_catalog
 from knowledge.rows import Instance, Purchase
 from tools.cost.prices import derived_hour
-from tools.cost.schedule import HOURS_PER_MONTH
 
 _Table = dict[tuple[str, str], Decimal]
 

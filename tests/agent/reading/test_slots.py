@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from agent.reading.numerals import chinese_number
+from tools.cost.schedule import hours_per_month
 
 
 @pytest.mark.parametrize(
@@ -97,10 +98,10 @@ def test_a_count_of_cards_a_stated_price_or_a_time_is_no_budget(reader: Any, tex
         ("微调 7B,一周内跑完", "deadline_hours", 168.0),
         ("finetune a 7B in 3 days", "deadline_hours", 72.0),
         ("半天内微调完 7B", "deadline_hours", 12.0),
-        ("7B, 每天 8 小时", "hours_per_month", 243.2),
-        ("7B, weekdays 9-18", "hours_per_month", 195.3),
+        ("7B, 每天 8 小时", "hours_per_month", 243.3),
+        ("7B, weekdays 9-18", "hours_per_month", 195.5),
         ("7B, always on", "hours_per_month", 730.0),
-        ("7B 周一到周五 9点到18点", "hours_per_month", 195.3),
+        ("7B 周一到周五 9点到18点", "hours_per_month", 195.5),
         ("7B for 1,000 hours", "hours", 1000.0),
         ("微调 7B 最便宜的方案", "objective", "cheapest"),
         ("A10 包月多少钱", "purchase", "subscription_1m"),
@@ -181,3 +182,11 @@ def test_a_guess_is_less_sure_than_a_statement(reader: Any) -> None:
     stated = reader("14B 每月预算 3000 元").slots["budget"].confidence
     guessed = reader("14B 预算 3000").slots["budget"].confidence
     assert guessed < 0.6 < stated
+
+
+@pytest.mark.parametrize("schedule", ["weekdays 9-18", "工作日 9-18", "5 hours a day", "20 hours a week"])
+def test_a_schedule_has_the_same_hours_in_a_question_and_in_a_cost_request(
+    reader: Any, schedule: str
+) -> None:
+    read = reader(f"7B, {schedule}").request.hours_per_month
+    assert read == pytest.approx(hours_per_month(schedule), abs=0.051)  # a question is read to a tenth

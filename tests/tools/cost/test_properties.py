@@ -7,10 +7,11 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
+from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import shipped_catalog
 from tools.contracts.cost import CostReport, CostRequest
 from tools.cost import estimate_cost
-from tools.cost.schedule import HOURS_PER_MONTH, hours_per_month
+from tools.cost.schedule import hours_per_month
 
 CATALOG = shipped_catalog()
 requests = st.builds(
