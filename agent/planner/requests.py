@@ -25,8 +25,8 @@ _CARDS = re.compile(
 )
 _MOST_CARDS = 16
 _FIRST_TOKEN_SHARE = 0.15  # of an end-to-end limit
-_OTHER_TASKS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
-_OTHER_KINDS = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
+# Tasks, and kinds of models of the same names, that other calculators than those of text serve.
+_OTHER_WORK = frozenset({"diffusion", "video", "asr", "tts", "vision", "embedding", "reranker"})
 
 
 def sizing_args(request: SizingRequest, **changes: Any) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def is_training(reading: Reading) -> bool:
 def is_other(name: str, catalog: Catalog, task: str = "") -> bool:
     """Whether a model is no text decoder, so that the calculator of other models serves it."""
     found = catalog.find_model(name) if name else None
-    return found.kind in _OTHER_KINDS if found is not None else task in _OTHER_TASKS
+    return found.kind in _OTHER_WORK if found is not None else task in _OTHER_WORK
 
 
 def _set(**values: Any) -> dict[str, Any]:

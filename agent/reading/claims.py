@@ -5,7 +5,7 @@ with a type), never from the wording of one question. Whether it is right is for
 
 Codes beside the ids of `claims.csv`: phantom_type, phantom_family, g6_not_gpu, wrong_family_gpu,
 wrong_family_architecture, price_stated, gpu_not_sold, fp8_on_ampere, fp8_on_volta_turing,
-bf16_on_volta_turing, fp64_on_graphics_gpu, nvlink_on_gn7i, model_too_big_for_card, t4_cheaper_than_a10, and
+bf16_on_volta_turing, fp64_on_graphics_gpu, no_nvlink, model_too_big_for_card, t4_cheaper_than_a10, and
 those of `vocabulary/premises.toml`.
 """
 
@@ -185,7 +185,7 @@ def _family(scene: Scene, row: Instance, gpu: Gpu, said: str) -> list[str]:
                 found.append("wrong_family_gpu")
     found += [claim for name, pattern, claim in _FAMILY_WORDS if name == family and pattern.search(text)]
     if row.interconnect == "pcie" and _NVLINK.search(text):
-        found.append("nvlink_on_gn7i")
+        found.append("no_nvlink")
     return found
 
 
@@ -246,7 +246,7 @@ def _gpu(scene: Scene, gpu: Gpu) -> list[str]:
     if "fp64" in scene.precisions and gpu.fp64_tflops is not None and gpu.fp64_tflops < 2:
         found.append("fp64_on_graphics_gpu")
     if _NVLINK.search(scene.text) and not gpu.nvlink_gbs and gpu.sold_on_alibaba_ecs == "current":
-        found.append("nvlink_on_gn7i")
+        found.append("no_nvlink")
     consumer = gpu.gpu_model.startswith(("RTX", "TITAN", "Quadro"))
     if gpu.sold_on_alibaba_ecs == "no" and not consumer:
         found.append("gpu_not_sold")

@@ -11,6 +11,7 @@ from agent.reading.intents import after_reset, special_intent
 from agent.reading.language import language_of
 from agent.reading.markup import without_markup
 from agent.reading.own_models import own_model
+from agent.reading.pasted import READ_CHARS
 from agent.reading.phrases import tags
 from agent.reading.state import State
 from agent.reading.turn import Turn, read_turn
@@ -19,7 +20,6 @@ from agent.reading.words import MAX_CHARS
 from knowledge.catalog import Catalog
 
 _MAX_TURNS = 40
-_READ = 200_000  # characters of a turn
 _MOST_PROSE = 40_000  # characters of all turns together: full of names they take two seconds
 _OUTSIDE: tuple[Intent, ...] = ("greeting", "empty", "injection", "out_of_scope")  # they leave the request
 # What is answered with a question back or a guide while no model is known.
@@ -95,7 +95,7 @@ def _last_turns(turns: Sequence[str]) -> int:
 
 def _clean(turn: str) -> str:
     """Text that every encoder takes: lone surrogates and control characters become blanks."""
-    text = str(turn)[:_READ].encode("utf-8", "replace").decode("utf-8")
+    text = str(turn)[:READ_CHARS].encode("utf-8", "replace").decode("utf-8")
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f]", " ", without_markup(text))
 
 

@@ -62,7 +62,7 @@ _GUIDE_TOPICS = frozenset({
 })  # fmt: skip
 # Premises that a question often touches without asserting them: alone they make no claim.
 _ASSERTED_ONLY = re.compile(
-    r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|nvlink_"
+    r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|no_nvlink"
     r"|bf16_"
                             r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15"
                             r"|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Literal
 
 Kind = Literal["", "log", "config", "nvidia_smi", "code"]
 
-_READ = 200_000  # characters of a turn that are looked at
+READ_CHARS = 200_000  # of a turn are looked at; what comes by the chat was cut before, other callers may send more
 _KEPT = 30_000  # characters of pasted material that are kept
 _MANY_LINES = 12  # from here on lines with an error among them are a log, in whatever form
 _ENDLESS = 400  # characters of a line that nobody types
@@ -77,7 +77,7 @@ class Pasted:
 
 def split_pasted(turn: str) -> Pasted:
     """Splits a turn. A question that quotes one line of an error stays prose."""
-    turn = turn[:_READ]
+    turn = turn[:READ_CHARS]
     low = turn[:_KEPT].lower()
     if "{" in turn and len(set(_CONFIG.findall(low))) >= _CONFIG_KEYS:
         return _config(turn)
