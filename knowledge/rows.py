@@ -336,6 +336,8 @@ class Claim(Row):
 
     claim_id: str
     claim: str
+    families: tuple[str, ...] = ()  # of which it speaks; without `stated` ones that there are not
+    stated: tuple[str, ...] = ()  # what it says of them: an architecture, a GPU, a figure
     verdict: Literal["right", "wrong", "misleading", "unverifiable"]
     right_value: str
 

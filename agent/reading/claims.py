@@ -99,11 +99,16 @@ def _claims_by_name(catalog: Catalog) -> dict[str, str]:
     return table
 
 
-_PHANTOM_FAMILIES = {
-    "g6": ["claim-082", "claim-094"], "g6e": ["claim-082", "claim-094"], "ve4": ["claim-084"],
-    "ve5": ["claim-084"],
-    "gn8i": ["claim-080"], "gn8": ["claim-073"], "gn9": ["claim-073"], "gn6": ["claim-077"],
-}  # fmt: skip
+@per_catalog
+def _claims_of(catalog: Catalog) -> dict[tuple[str, str], list[str]]:
+    """(family, what is said of it) -> claims that speak of the pair; "" for a family that there is not. All
+    other pairs are judged by the catalog alone."""
+    table: dict[tuple[str, str], list[str]] = {}
+    for row in catalog.claims:
+        for family in row.families:
+            for stated in row.stated or ("",):
+                table.setdefault((family, stated), []).append(row.claim_id)
+    return table
 
 
 def _names(scene: Scene, catalog: Catalog) -> list[str]:
@@ -113,27 +118,14 @@ def _names(scene: Scene, catalog: Catalog) -> list[str]:
         found += [known[mention.name]] if mention.name in known else []
         found.append("phantom_type")
     for mention in scene.named("phantom_family"):
-        found += _PHANTOM_FAMILIES.get(mention.name, [])
+        found += _claims_of(catalog).get((mention.name, ""), [])
         found.append("phantom_family" if re.search(r"g[na]\d|^ve\d", mention.name) else "g6_not_gpu")
     return found
 
 
 # Families with an architecture, a GPU, a figure
 
-# Which claim speaks of a pair; all other pairs are judged by the catalog alone.
-_FAMILY_ARCHITECTURE = {
-    ("gn6v", "Hopper"): "claim-008", ("gn5", "Turing"): "claim-012", ("gn7i", "Ampere"): "claim-005",
-}  # fmt: skip
-_FAMILY_GPU = {
-    ("gn7e", "V100"): "claim-044", ("ebmgn7e", "V100"): "claim-050", ("gn7i", "T4"): "claim-042",
-    ("gn6v", "T4"): "claim-078", ("gn6v", "A10"): "claim-078", ("gn6v", "L4"): "claim-078",
-    ("gn6i", "T4"): "claim-048", ("gn6v", "V100"): "claim-049", ("gn7", "A100"): "claim-046",
-}  # fmt: skip
-_FAMILY_FIGURES = {
-    "gn7i": ((r"39\.7", "claim-006"), (r"936", "claim-007")),
-    "gn6v": ((r"58\.2", "claim-009"), (r"1200|1,200", "claim-010"), (r"3\.5", "claim-018")),
-    "gn5": ((r"16\.4|672", "claim-013"),),
-}  # fmt: skip
+# Which claim speaks of a family in these words.
 _FAMILY_WORDS = (
     ("gn7i", _LOCAL_DISK, "claim-043"),
     ("gn7e", _LOCAL_DISK, "claim-055"),
@@ -159,34 +151,42 @@ def _families(scene: Scene, catalog: Catalog) -> list[str]:
     for family, said in subjects:
         row = next((row for row in catalog.instances if row.family == family), None)
         if row is not None:
-            found += _family(scene, row, catalog.gpu_of(row), said)
+            found += _family(scene, row, catalog, said)
     if scene.prices and subjects:
         found.append("price_stated")
     return found
 
 
-def _family(scene: Scene, row: Instance, gpu: Gpu, said: str) -> list[str]:
-    family, text = row.family, scene.text
+def _family(scene: Scene, row: Instance, catalog: Catalog, said: str) -> list[str]:
+    family, text, claims = row.family, scene.text, _claims_of(catalog)
+    architecture = catalog.gpu_of(row).architecture
     found = [
         claim
-        for pattern, claim in _FAMILY_FIGURES.get(family, ())
-        if re.search(rf"(?<![\d.])(?:{pattern})(?![\d.])", text)
+        for (name, stated), ids in claims.items()
+        if name == family and stated[:1].isdigit() and _figure(stated).search(text)
+        for claim in ids
     ]
     for name, pattern in _ARCHITECTURES.items():
         if _said_of(text, said, pattern):
-            found += [_FAMILY_ARCHITECTURE[family, name]] if (family, name) in _FAMILY_ARCHITECTURE else []
-            if gpu.architecture and not gpu.architecture.startswith(name):
+            found += claims.get((family, name), [])
+            if architecture and not architecture.startswith(name):
                 found.append("wrong_family_architecture")
     for mention in scene.named("gpu"):
         short = mention.name.split("-")[0]
         if _said_of(text, said, re.compile(re.escape(short.lower()))):
-            found += [_FAMILY_GPU[family, short]] if (family, short) in _FAMILY_GPU else []
+            found += claims.get((family, short), [])
             if short != row.gpu_model.split("-")[0]:
                 found.append("wrong_family_gpu")
     found += [claim for name, pattern, claim in _FAMILY_WORDS if name == family and pattern.search(text)]
     if row.interconnect == "pcie" and _NVLINK.search(text):
         found.append("no_nvlink")
     return found
+
+
+def _figure(stated: str) -> re.Pattern[str]:
+    """A figure of a claim as a number by itself: 1200 also as 1,200."""
+    digits = re.sub(r"(?<=\d)(?=\d{3}$)", ",?", stated)
+    return re.compile(rf"(?<![\d.])(?:{digits.replace('.', chr(92) + '.')})(?![\d.])")
 
 
 def _said_of(text: str, said: str, other: re.Pattern[str]) -> bool:

@@ -9,7 +9,7 @@ from typing import Literal
 
 Kind = Literal["", "log", "config", "nvidia_smi", "code"]
 
-READ_CHARS = 200_000  # of a turn are looked at; what comes by the chat was cut before, other callers may send more
+READ_CHARS = 200_000  # of a turn that are looked at; the chat cuts earlier, other callers may send more
 _KEPT = 30_000  # characters of pasted material that are kept
 _MANY_LINES = 12  # from here on lines with an error among them are a log, in whatever form
 _ENDLESS = 400  # characters of a line that nobody types
