@@ -10,6 +10,7 @@ from agent.reading.asks import asks
 from agent.reading.types import Reading
 from agent.steps import Call, Case, Step
 from tools.contracts.memory import MemoryReport
+from tools.contracts.sizing import Recommendation
 from tools.contracts.training import TrainingMemoryReport
 
 # What a person at a chat takes for fluent, where the question states no target: ten tokens a second is about
@@ -62,6 +63,18 @@ def load_calls(case: Case, model: str, places: list[dict[str, Any]]) -> list[Cal
     return [
         Call("estimate_throughput", {**speed_args(case.reading, model, place), **targets}, "load")
         for place in places
+    ]
+
+
+def load_on_choice(case: Case) -> list[Call]:
+    """How many requests the first option carries, where the load is asked and no card was named."""
+    found = case.done.first(Recommendation)
+    if found is None or not found.options or case.done.called("estimate_throughput"):
+        return []
+    best = found.options[0]
+    calls = load_calls(case, (models(case.reading) or [""])[0], [{"instance_type": best.instance_type}])
+    return [
+        Call(call.name, {**call.args, "weight_precision": best.precision}, call.purpose) for call in calls
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from agent.planner.asked import fewest_cards, load_calls, load_targets, main_purpose
+from agent.planner.asked import fewest_cards, load_calls, load_on_choice, load_targets, main_purpose
 from agent.planner.money import machines_of, money_args
 from agent.planner.requests import (
     counts_said,
@@ -97,7 +97,7 @@ def speed(case: Case) -> list[Call]:
     reading, request = case.reading, case.reading.request
     name = (models(reading) or [""])[0]
     if case.done:
-        return _cost_of_time(case)
+        return [*load_on_choice(case), *_cost_of_time(case)]
     if not (name or request.params_b):
         return []
     where = target(reading, by_memory=False)[:_TARGETS]
@@ -174,6 +174,7 @@ def _cost_of_choice(case: Case) -> list[Call]:
     request = case.reading.request
     if not case.done.called("recommend_instance"):
         known = request.model or request.params_b or request.gpu_wanted or request.budget
+        known = known or request.min_gpu_memory_gib  # a machine by its memory alone
         return [Call("recommend_instance", sizing_args(request))] if known else []
     found = case.done.first(Recommendation)
     if found is None or not found.options or case.done.called("estimate_cost"):

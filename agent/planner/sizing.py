@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from agent.planner.asked import fewest_cards, main_purpose
+from agent.planner.asked import fewest_cards, load_on_choice, main_purpose
 from agent.planner.calculations import instead, smallest
 from agent.planner.requests import (
     is_other,
@@ -50,6 +50,7 @@ def size(case: Case) -> list[Call]:
         return [Call("what_if", sizing_args(case.reading.request))]
     fewest = fewest_cards(case)
     if found.options:
+        fewest += load_on_choice(case)
         return [*fewest, *_largest_models(case, found)]
     return [*fewest, *_without_precision(case), *_adapters(case), *instead(case)]
 

@@ -64,6 +64,8 @@ _NOT_PARAMETERS = re.compile(r"\s*(?:个|of)?\s*(?:tokens?|token|字|语料|rows
 # The model that a bare maker's name means on a full machine: its flagship carries that name.
 _FLAGSHIPS = {"deepseek": "deepseek-ai/DeepSeek-R1"}
 _FULL_MACHINE = 8
+# Programs whose names begin like a model's: "LLaMA-Factory 全参微调 7B" names no Llama.
+_SOFTWARE = re.compile(r"(?<![a-z])llama[-_. ]?(?:factory|cpp|index|server|cli|swift|stack)(?![a-z])")
 _SET_ASIDE_BEFORE = re.compile(r"(?:不要|不用|别用|不想用|instead of|rather than|(?<![a-z])not)\s*$")
 _SET_ASIDE_AFTER = re.compile(
     r"\s*(?:is|was|'s)\s(?:boring|too\s(?:small|weak|bad|slow|big|large|dumb|old)|outdated|no good|not good)"
@@ -147,6 +149,8 @@ def _variants(name: str) -> Iterator[str]:
 def find_models(words: Words, catalog: Catalog) -> list[tuple[int, Mention]]:
     """Model names of a turn in order, known, of a known family, or unknown; takes their words."""
     index = name_index(catalog)
+    for match in _SOFTWARE.finditer(words.free):
+        words.take(*match.span())
     found = [*_named(words, index), *_by_stem(words, index), *_unknown(words, catalog)]
     return sorted(found, key=lambda item: item[0])
 

@@ -239,7 +239,7 @@ class State:
             if _valid(name, value):
                 good[name] = value
         seat = self.beside.get("vram_gb")
-        if seat is not None and good.get("task") == "graphics":  # memory said beside people is a desktop's
+        if seat is not None and good.get("task") in ("graphics", "development"):  # of one desktop or seat
             good["min_gpu_memory_gib"] = seat.value
         slots = {name: slot for name, slot in self.slots.items() if name in good}
         return parse_request(SizingRequest, good), slots

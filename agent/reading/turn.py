@@ -40,6 +40,7 @@ from agent.reading.work import (
     find_tasks,
     find_vram,
     find_wishes,
+    usual_tag,
 )
 from knowledge.calendar import HOURS_PER_MONTH
 from knowledge.catalog import Catalog
@@ -113,6 +114,7 @@ def read_turn(text: str, catalog: Catalog) -> Turn:
         ),
         hardware_slots(words, gpus, [mention for _, mention in instances], catalog),
         precision.slots(),
+        _given(usual_tag(words)),
     )
     _settle(found, tasks)
     topics = topics_of(rest, pasted)

@@ -94,6 +94,14 @@ def find_engine(words: Words) -> Found | None:
     return Found("engine", name, 0.95, words.said(*place))
 
 
+def usual_tag(words: Words) -> Found | None:
+    """The format behind an engine's plain model names, where it has one: Ollama's library serves Q4_K_M."""
+    engine = find_engine(words)
+    if engine is None or engine.value != "ollama":
+        return None
+    return Found("precision", "gguf-q4_k_m", 0.6, engine.text)
+
+
 def find_data(words: Words) -> list[Found]:
     """Tokens, samples and epochs of a training set; takes their words."""
     found: list[Found] = []

@@ -126,3 +126,27 @@ def test_hours_of_a_vision_training_count_every_epoch(advisor: Advisor) -> None:
     result = advisor.answer(["How long to train ResNet-50 on 1.28 million images for 90 epochs on one A10?"])
     assert isinstance(result, Answer)
     assert "115 million images" in result.text
+
+
+def test_the_load_that_a_budget_carries_comes_first(advisor: Advisor) -> None:
+    line = first_line(advisor, "预算每小时 20 块，跑 Qwen2.5-14B 客服机器人，能撑多少并发")
+    assert "约可同时处理" in line and "A10" in line
+
+
+def test_a_program_named_like_a_model_is_no_model(advisor: Advisor) -> None:
+    result = advisor.answer(["LLaMA-Factory 全参微调 7B，两张 4090 行不行"])
+    assert isinstance(result, Answer)
+    assert result.reading.request.model == "" and result.reading.request.params_b == 7
+
+
+def test_ollama_is_sized_in_the_format_that_it_serves(advisor: Advisor) -> None:
+    result = advisor.answer(["用 ollama 跑 qwen3:30b-a3b，什么实例便宜够用"])
+    assert isinstance(result, Answer)
+    assert result.recommendation is not None
+    assert result.recommendation.options[0].precision == "gguf-q4_k_m"
+
+
+def test_a_machine_for_development_is_found_by_its_memory(advisor: Advisor) -> None:
+    result = advisor.answer(["我只要 16G 显存的机器做开发，每天 4 小时，每月多少钱"])
+    assert isinstance(result, Answer)
+    assert "1,160 元" in result.text
