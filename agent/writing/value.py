@@ -46,7 +46,13 @@ def value_line(w: Words, case: Case, report: Comparison) -> str:
         missing = w.listed(card.name for card in cards if not card.price)
         lead = fastest[0].gain / fastest[1].gain
         if lead < _DRAW:
-            return ""
+            names = w.listed(card.name for card in cards)
+            return w(
+                f"**About as fast: {names}** ({unit} within {w.percent(lead - 1)}). No price of {missing} is "
+                "published here, so value for money cannot be compared.",
+                f"**速度相近：{names}**（{unit}相差 {w.percent(lead - 1)} 以内）。{missing} 没有公开价格，"
+                "无法比较性价比。",
+            )
         return w(
             f"**Faster: {fastest[0].name}**, {w.num(lead, 2)} times the {fastest[1].name} in {unit}. No "
             f"price of {missing} is published here, so value for money cannot be compared.",
