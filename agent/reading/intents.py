@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from functools import cache
 
+from agent.premises import claim_wordings
 from agent.reading.phrases import any_of, tags, vocabulary
 from agent.reading.types import Intent
 
@@ -63,15 +64,13 @@ _GUIDE_TOPICS = frozenset({
 # Premises that a question often touches without asserting them: alone they make no claim.
 _ASSERTED_ONLY = re.compile(
     r"spot_|bid_|reserved_|price_|gpu_not_sold|stopped_|ram_|vram_pools|t4_cheaper|fp64_|no_nvlink"
-    r"|bf16_"
-                            r"|fp8_|model_too|moe_|suffix_|smi_|phantom_type|claim-0(?:05|14|15"
-                            r"|16|33|4[035689]|5[27]|60|69|70|7[48]|8[1358])")  # fmt: skip
+    r"|bf16_|fp8_|model_too|moe_|suffix_|smi_|phantom_type"
+)
 # Premises that need correcting whatever else is asked.
 _ALWAYS = {
     "g6_not_gpu", "phantom_family", "host_memory_is_not_vram", "spot_discontinued",
     "wrong_family_architecture", "wrong_family_gpu", "zero_price",
-    "label_is_not_usable", "discount_word", "claim-001", "claim-025", "claim-026", "claim-029", "claim-030",
-    "claim-034", "claim-035", "claim-036", "claim-055", "claim-082", "claim-084",
+    "label_is_not_usable", "discount_word",
 }  # fmt: skip
 
 
@@ -249,12 +248,19 @@ def _by_names(weights: dict[Intent, float], text: str, seen: Seen) -> None:
         _add(weights, "interconnect", 1.5, only_if_there=True)
 
 
+def _told(code: str) -> str:
+    """When a premise or claim is corrected: "always", "if_asserted", else where the question doubts it."""
+    if code in _ALWAYS:
+        return "always"
+    return "if_asserted" if _ASSERTED_ONLY.match(code) else claim_wordings().get(code, {}).get("told", "")
+
+
 def _by_premise(weights: dict[Intent, float], text: str, seen: Seen) -> None:
     special = tags("special")
     asserted = bool(special["asserted"].search(text))
-    doubtful = [code for code in seen.claims if not _ASSERTED_ONLY.match(code)]
+    doubtful = [code for code in seen.claims if _told(code) != "if_asserted"]
     asks_for_plan = seen.model and max(weights.get("size", 0.0), weights.get("memory", 0.0)) >= 4.5
-    if any(code in _ALWAYS for code in seen.claims):
+    if any(_told(code) == "always" for code in seen.claims):
         weights["claim"] = 8
     elif seen.claims and asserted:
         weights["claim"] = 4 if asks_for_plan else 9
