@@ -68,9 +68,8 @@ _NAMED_PERIOD = re.compile(
 )
 _PERIOD_STEMS: dict[str, Period] = {"hour": "hour", "dai": "day", "month": "month", "year": "year"}
 # Up to here a sum without a period is taken as the hour's: the dearest single-GPU type is far below it.
-_HOURLY_UP_TO_CNY = 200
+_HOURLY_UP_TO = {"CNY": 200, "USD": 28}
 _MOST_AMOUNTS = 40  # of a turn; more are a list of prices, and each is looked at in the whole turn
-_CNY_PER_USD = 7.2  # to judge the size of a sum only
 
 
 @dataclass(frozen=True)
@@ -138,8 +137,8 @@ def as_budget(amount: Amount, job: bool) -> tuple[Budget, float]:
     the hour's or the month's."""
     if amount.period:
         return Budget(amount=amount.amount, currency=amount.currency, period=amount.period), amount.sure
-    in_cny = float(amount.amount) * (_CNY_PER_USD if amount.currency == "USD" else 1)
-    period: Period = "total" if job else "hour" if in_cny <= _HOURLY_UP_TO_CNY else "month"
+    hourly = amount.amount <= _HOURLY_UP_TO[amount.currency]
+    period: Period = "total" if job else "hour" if hourly else "month"
     return Budget(amount=amount.amount, currency=amount.currency, period=period), 0.55
 
 
