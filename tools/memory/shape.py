@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from knowledge.errors import NotKnown
 from knowledge.rows import Model
@@ -71,51 +72,25 @@ def shape_of(model: Model) -> Shape:
     """
     if not model.params_total_b:
         raise NotKnown("model", model.model_id, f"the parameter count of {model.model_id} is not known")
-    total = model.params_total_b * 1e9
     hidden, layers, vocab = model.hidden_size or 0, model.num_layers or 0, model.vocab_size or 0
     heads = model.num_attention_heads or model.num_kv_heads or 1
-    kv_heads, head_dim = model.num_kv_heads or heads, model.head_dim or 0
     has_head = model.kind not in ("embedding", "reranker")
     tied = bool(model.tie_word_embeddings) or not has_head
-    attention_layers = _attention_layers(model)
-
-    left = total
-    embedding = min(float(vocab * hidden), left)
-    head = 0.0 if tied else min(float(vocab * hidden), left - embedding)
-    left -= embedding + head
-    tower = _tower(model, left)
-    left -= tower
-    experts, router = _experts(model, left)
-    left -= experts + router
-    small = min(2.0 * hidden * layers + hidden, left)
-    left -= small
-    query_output, key_value, latent = _attention(model, attention_layers, heads, kv_heads, head_dim)
-    scale = min(1.0, left / attention) if (attention := query_output + key_value + latent) > 0 else 1.0
-    query_output, key_value, latent = query_output * scale, key_value * scale, latent * scale
     return Shape(
         name=model.model_id,
-        total=total,
-        embedding=embedding,
-        head=head,
-        query_output=query_output,
-        key_value=key_value,
-        latent=latent,
-        experts=experts,
-        router=router,
-        rest=max(0.0, left - query_output - key_value - latent),
-        tower=tower,
+        total=model.params_total_b * 1e9,
+        **_parts(model, model.params_total_b * 1e9, tied)._asdict(),
         image_patches=model.image_patches or 0,
         tower_width=model.tower_width or 0,
         audio_frames=model.audio_frames or 0,
-        small=small,
         layers=layers or 1,
-        attention_layers=attention_layers,
+        attention_layers=_attention_layers(model),
         hidden=hidden,
         vocab=vocab,
         max_positions=model.max_position_embeddings or 0,
         query_heads=heads,
-        kv_heads=kv_heads,
-        head_dim=head_dim,
+        kv_heads=model.num_kv_heads or heads,
+        head_dim=model.head_dim or 0,
         ffn=_ffn_width(model),
         expert_ffn=(model.moe_intermediate_size or 0) if model.num_experts else 0,
         num_experts=model.num_experts or 0,
@@ -128,6 +103,44 @@ def shape_of(model: Model) -> Shape:
         predicts_tokens=has_head,
         known_layout=bool(hidden and layers and vocab),
     )
+
+
+class _Parts(NamedTuple):
+    """Parameters of a model by part, as in `Shape`; together they make the total."""
+
+    embedding: float
+    head: float
+    tower: float
+    experts: float
+    router: float
+    small: float
+    query_output: float
+    key_value: float
+    latent: float
+    rest: float
+
+
+def _parts(model: Model, total: float, tied: bool) -> _Parts:
+    """Divides the published total: each part takes what its formula counts, at most what is left."""
+    hidden, layers, left = model.hidden_size or 0, model.num_layers or 0, total
+    table = float((model.vocab_size or 0) * hidden)
+    embedding = min(table, left)
+    head = 0.0 if tied else min(table, left - embedding)
+    left -= embedding + head
+    tower = _tower(model, left)
+    left -= tower
+    experts, router = _experts(model, left)
+    left -= experts + router
+    small = min(2.0 * hidden * layers + hidden, left)
+    left -= small
+    heads = model.num_attention_heads or model.num_kv_heads or 1
+    attention = _attention(
+        model, _attention_layers(model), heads, model.num_kv_heads or heads, model.head_dim or 0
+    )
+    scale = min(1.0, left / sum(attention)) if sum(attention) > 0 else 1.0
+    query_output, key_value, latent = (part * scale for part in attention)
+    rest = max(0.0, left - query_output - key_value - latent)
+    return _Parts(embedding, head, tower, experts, router, small, query_output, key_value, latent, rest)
 
 
 def _attention_layers(model: Model) -> int:

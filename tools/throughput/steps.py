@@ -258,17 +258,11 @@ def stepper(
     experts = float(model.moe_layers) * model.expert_params / plan.stage_gpus  # one expert of every layer
     width = model.expert_params / (3 * model.hidden) / plan.expert_slices  # of an expert's part on one GPU
     expert_share = fit.expert_compute * width / (width + _half_width(gpu, fit))
-    fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
-    fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
-    split = plan.pipeline > 1 and not plan.micro_batched
-    if split and gpu.capability >= GRAPHS_FROM:
-        fixed_us *= 1.0 + engine.split_layer
-    if scheme.dequant in ("w4a16", "w8a16"):
-        fixed_us += model.layers * fit.packed_layer_us
+    fixed_us = _fixed_us(model, gpu, scheme, engine, plan, fit)
     unpacks = _unpacks(scheme, gpu)
     host_us, prompt_host_us = _host_us(model, gpu, scheme, engine, fit)
     communication, per_token = _communication(model, plan, link, network or network_link())
-    if split:
+    if _split(plan):
         communication += (plan.pipeline - 1) * engine.hop_us / 1e3
     return Stepper(
         model=model,
@@ -350,6 +344,24 @@ def _cache_passes(model: ModelShape, engine: Engine) -> float:
 def _unpacks(scheme: Scheme, gpu: GpuShape) -> bool:
     """Whole matrices are unpacked to memory: bitsandbytes, and llama.cpp without int8 tensor cores."""
     return scheme.dequant == "bnb" or (scheme.dequant == "gguf" and gpu.capability < 7.5)
+
+
+def _split(plan: Plan) -> bool:
+    """Whether the stages of a pipeline work one after the other."""
+    return plan.pipeline > 1 and not plan.micro_batched
+
+
+def _fixed_us(
+    model: ModelShape, gpu: GpuShape, scheme: Scheme, engine: Engine, plan: Plan, fit: Coefficients
+) -> float:
+    """Time of a step that no size changes: starts of kernels by layer, expert layer and packed layer."""
+    fixed_us = model.layers * engine.layer_us + model.moe_layers * fit.expert_layer_us
+    fixed_us += model.layers * fit.latent_layer_us if model.is_latent else 0.0
+    if _split(plan) and gpu.capability >= GRAPHS_FROM:
+        fixed_us *= 1.0 + engine.split_layer
+    if scheme.dequant in ("w4a16", "w8a16"):
+        fixed_us += model.layers * fit.packed_layer_us
+    return fixed_us
 
 
 def _host_us(
