@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from knowledge.config_fields import MAX_WIDTH, ConfigFields, whole
 from knowledge.errors import InputError
@@ -66,44 +66,30 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
     unknown: list[str] = []
     text = _decoder_part(config)
     fields = ConfigFields(text)
-    hidden, layers, heads = (fields.required(key) for key in ("hidden", "layers", "heads"))
-    vocab = fields.required("vocab")
-    kv_heads = fields.optional("kv_heads") or _old_kv_heads(text, heads)
-    head_dim = fields.optional("head_dim") or _head_dim(hidden, heads)
-    _check(heads, kv_heads, text)
     kind = str(text.get("model_type", config.get("model_type", ""))) or "not stated"
     if kind.lower() not in _KNOWN:
         unknown.append(f"model_type {kind}")
-    latent = _latent(text)
-    full, sliding, linear = _layer_kinds(text, layers, unknown)
-    experts = _experts(fields)
-    per_token, window_bytes = _cache(
-        text, latent, full, sliding, kv_heads, head_dim, fields.optional("window")
-    )
-    state = _state(text, linear, unknown)
     tied = _flag(text, config, "tie_word_embeddings", kind.lower().startswith("gemma"))
-    ffn = fields.optional("ffn") or (4 * hidden if kind.lower() in _PLAIN_FFN else None)
-    if ffn is None and not experts:
-        raise InputError("intermediate_size", None, "the width of the feed-forward layers is needed")
-    total = _parameters(
-        hidden, layers, vocab, heads, kv_heads, head_dim, ffn or 0, tied, latent, experts, kind.lower()
-    )
+    layout = _layout(text, fields, kind.lower(), tied)
+    full, sliding, linear = _layer_kinds(text, layout.layers, unknown)
+    per_token, window_bytes = _cache(text, layout, full, sliding, fields.optional("window"))
+    state = _state(text, linear, unknown)
     file = _file_part(config)
-    total = file.get("parameters") or total
+    total = file.get("parameters") or _parameters(layout)
     model = Model(
         model_id=name,
         display_name=name,
-        kind="moe-llm" if experts else "llm",
+        kind="moe-llm" if layout.experts else "llm",
         params_total_b=round(total / 1e9, 6),
-        num_layers=layers,
-        hidden_size=hidden,
-        intermediate_size=ffn,
-        num_attention_heads=heads,
-        num_kv_heads=kv_heads,
-        head_dim=head_dim,
-        vocab_size=vocab,
+        num_layers=layout.layers,
+        hidden_size=layout.hidden,
+        intermediate_size=layout.ffn,
+        num_attention_heads=layout.heads,
+        num_kv_heads=layout.kv_heads,
+        head_dim=layout.head_dim,
+        vocab_size=layout.vocab,
         tie_word_embeddings=tied,
-        attention="mla" if latent else "hybrid" if linear else "gqa" if kv_heads < heads else "mha",
+        attention=layout.attention(linear),
         sliding_window=fields.optional("window") if sliding else None,
         full_attention_layers=full if (sliding or linear) else None,
         sliding_layers=sliding or None,
@@ -114,10 +100,48 @@ def model_from_config(data: bytes | str | Mapping[str, object], name: str) -> Im
         kv_window_bytes_per_seq_bf16=window_bytes or None,
         linear_state_bytes_per_seq_fp32=state or None,
         source=f"config.json given by the user ({name})",
-        **latent,
-        **experts,
+        **layout.latent,
+        **layout.experts,
     )
     return ImportedModel(model, tuple(unknown), file.get("tensor_bytes") or None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """What a config says of the widths of a decoder."""
+
+    hidden: int
+    layers: int
+    vocab: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    ffn: int | None  # None only for a mixture of experts
+    tied: bool
+    gated: bool  # the feed-forward has three matrices, else two
+    latent: Mapping[str, int]  # ranks of latent attention, empty without
+    experts: Mapping[str, int]  # of a mixture, empty for a dense model
+
+    def attention(self, linear_layers: int) -> Literal["mla", "hybrid", "gqa", "mha"]:
+        if self.latent:
+            return "mla"
+        if linear_layers:
+            return "hybrid"
+        return "gqa" if self.kv_heads < self.heads else "mha"
+
+
+def _layout(text: Mapping[str, object], fields: ConfigFields, kind: str, tied: bool) -> _Layout:
+    hidden, layers, heads = (fields.required(key) for key in ("hidden", "layers", "heads"))
+    vocab = fields.required("vocab")
+    kv_heads = fields.optional("kv_heads") or _old_kv_heads(text, heads)
+    head_dim = fields.optional("head_dim") or _head_dim(hidden, heads)
+    _check(heads, kv_heads, text)
+    latent, experts = _latent(text), _experts(fields)
+    ffn = fields.optional("ffn") or (4 * hidden if kind in _PLAIN_FFN else None)
+    if ffn is None and not experts:
+        raise InputError("intermediate_size", None, "the width of the feed-forward layers is needed")
+    gated = kind not in _PLAIN_FFN
+    return _Layout(hidden, layers, vocab, heads, kv_heads, head_dim, ffn, tied, gated, latent, experts)
 
 
 def _parsed(data: bytes | str | Mapping[str, object]) -> Mapping[str, object]:
@@ -234,18 +258,12 @@ def _experts(fields: ConfigFields) -> dict[str, int]:
 
 
 def _cache(
-    config: Mapping[str, object],
-    latent: Mapping[str, int],
-    full: int,
-    sliding: int,
-    kv_heads: int,
-    head_dim: int,
-    window: int | None,
+    config: Mapping[str, object], layout: _Layout, full: int, sliding: int, window: int | None
 ) -> tuple[float, float]:
     """(growing bytes per token, bytes of full windows per sequence) in 16 bit."""
-    if latent:
-        return 2.0 * full * (latent["kv_lora_rank"] + latent["qk_rope_head_dim"]), 0.0
-    layer = 4.0 * kv_heads * head_dim
+    if layout.latent:
+        return 2.0 * full * (layout.latent["kv_lora_rank"] + layout.latent["qk_rope_head_dim"]), 0.0
+    layer = 4.0 * layout.kv_heads * layout.head_dim
     if sliding and window is None:
         raise InputError("sliding_window", config.get("sliding_window"), "needed where layers have a window")
     return layer * full, layer * sliding * (window or 0)
@@ -265,42 +283,35 @@ def _state(config: Mapping[str, object], linear: int, unknown: list[str]) -> flo
     return float(linear * (value_heads * key_dim * value_dim * 4 + convolution))
 
 
-def _parameters(
-    hidden: int,
-    layers: int,
-    vocab: int,
-    heads: int,
-    kv_heads: int,
-    head_dim: int,
-    ffn: int,
-    tied: bool,
-    latent: Mapping[str, int],
-    experts: Mapping[str, int],
-    kind: str,
-) -> float:
+def _parameters(layout: _Layout) -> float:
     """The parameter count by the decoder formula (embedding, head, attention, feed-forward, norms)."""
-    if latent:
-        rank, query_rank = latent["kv_lora_rank"], latent.get("q_lora_rank", 0)
-        rope, nope, value = (latent[key] for key in ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
-        attention = (
-            hidden * query_rank
-            + (query_rank or hidden) * heads * (nope + rope)
-            + hidden * (rank + rope)
-            + rank * heads * (nope + value)
-            + heads * value * hidden
-        )
-    else:
-        attention = 2 * hidden * heads * head_dim + 2 * hidden * kv_heads * head_dim
-    dense = (2 if kind in _PLAIN_FFN else 3) * hidden * ffn
-    body = layers * (attention + 2 * hidden)
+    hidden, experts = layout.hidden, layout.experts
+    dense = (3 if layout.gated else 2) * hidden * (layout.ffn or 0)
+    body = layout.layers * (_attention_parameters(layout) + 2 * hidden)
     if experts:
         width, shared = experts["moe_intermediate_size"], experts.get("num_shared_experts", 0)
         mixture = 3 * hidden * width * (experts["num_experts"] + shared) + hidden * experts["num_experts"]
-        first = min(experts.get("dense_layers", 0), layers)
-        body += first * dense + (layers - first) * mixture
+        first = min(experts.get("dense_layers", 0), layout.layers)
+        body += first * dense + (layout.layers - first) * mixture
     else:
-        body += layers * dense
-    return float(body + vocab * hidden * (1 if tied else 2) + hidden)
+        body += layout.layers * dense
+    return float(body + layout.vocab * hidden * (1 if layout.tied else 2) + hidden)
+
+
+def _attention_parameters(layout: _Layout) -> int:
+    """Parameters of the attention of one layer: by heads, or by the ranks of latent attention."""
+    hidden, heads, latent = layout.hidden, layout.heads, layout.latent
+    if not latent:
+        return 2 * hidden * (heads + layout.kv_heads) * layout.head_dim
+    rank, query_rank = latent["kv_lora_rank"], latent.get("q_lora_rank", 0)
+    rope, nope, value = (latent[key] for key in ("qk_rope_head_dim", "qk_nope_head_dim", "v_head_dim"))
+    return (
+        hidden * query_rank
+        + (query_rank or hidden) * heads * (nope + rope)
+        + hidden * (rank + rope)
+        + rank * heads * (nope + value)
+        + heads * value * hidden
+    )
 
 
 def _flag(text: Mapping[str, object], config: Mapping[str, object], key: str, default: bool) -> bool:
