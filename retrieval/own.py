@@ -19,7 +19,7 @@ from pydantic import Field
 from knowledge.guides import Guide, GuideSource
 from retrieval.chunk import CHUNK_CHARACTERS, OWN
 from retrieval.convert import SUFFIXES, Converter
-from retrieval.words import language_of
+from retrieval.words import text_language
 
 log = logging.getLogger(__name__)
 
@@ -118,7 +118,7 @@ def _document(label: str, path: Path, text: str) -> OwnDocument:
         raise ValueError("no text in it (a scan?)")
     heading = re.search(r"(?m)^#{1,3}\s+(\S.+)$", body)
     title = plain(heading[1] if heading else "")
-    language = "zh" if language_of(body) == "zh" else "en"
+    language = "zh" if text_language(body) == "zh" else "en"
     changed = datetime.fromtimestamp(path.stat().st_mtime, UTC).date().isoformat()
     return OwnDocument(
         id=f"own-{hashlib.sha256(label.encode()).hexdigest()[:16]}",

@@ -18,7 +18,7 @@ from retrieval.keyword import Scores, TokenCache
 from retrieval.shelf import Shelf, read_shelf, user_words
 from retrieval.store import Store, read_pointer
 from retrieval.texts import flat, focus, gist, highlight
-from retrieval.words import Tokenizer, language_of
+from retrieval.words import Tokenizer, text_language
 
 log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ class Searcher:
     ) -> SearchResult:
         """The best guides for a question, then spec pages of the names in it; one hit per guide."""
         text = focus(query)
-        language = language or language_of(text)
+        language = language or text_language(text)
         tokens = self._tokenizer.tokens(text)
         if not tokens:
             return SearchResult((), no_answer=True)
@@ -143,7 +143,7 @@ class Searcher:
             if len(ranked) == limit:
                 break
         specs = self._spec_hits(tokens, language)
-        no_answer = not specs and (not ranked or self._off_shelf(signals, language_of(text)))
+        no_answer = not specs and (not ranked or self._off_shelf(signals, text_language(text)))
         return SearchResult((*ranked, *specs), no_answer, note)
 
     def close(self) -> None:
@@ -165,7 +165,7 @@ class Searcher:
         np.maximum.at(chunk_best, shelf.chunk_key, by_chunk)
         np.maximum.at(near_best, shelf.chunk_key, near)
         exact = self._exact(text)
-        own = language_of(text)
+        own = text_language(text)
         same = np.array([language == own for _guide_id, language in shelf.guide_keys])
         fused = (
             weights.keyword * _scaled(by_guide)

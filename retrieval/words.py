@@ -75,7 +75,7 @@ def stem(word: str) -> str:
     return word
 
 
-def language_of(text: str) -> str:
+def text_language(text: str) -> str:
     """ "zh" when Chinese characters carry the text, else "en": four Latin letters weigh as one character."""
     han = sum(len(run) for run in _HAN.findall(text))
     latin = len(re.findall(r"[A-Za-z]", text))

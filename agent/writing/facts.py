@@ -219,24 +219,6 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
     gpu = report.gpu
     current = dict.fromkeys(row.family for row in report.instances if row.status == "current")
     others = dict.fromkeys(row.family for row in report.instances if row.status != "current")
-    where = w.listed(current)
-    if current:
-        head = w(
-            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {where}; "
-            f"{from_price(w, report.from_price)}.",
-            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {where}；"
-            f"{from_price(w, report.from_price)}。",
-        )
-    else:
-        pairs = zip(report.stand_ins, report.stand_in_families, strict=True)
-        near = [w(f"{name} ({family})", f"{name}（{family}）") for name, family in pairs]
-        stand_ins = w.listed(near) or w("none near", "无相近型号")
-        head = w(
-            f"**{gpu.gpu_model}** ({gpu.architecture}) is in no instance family that Alibaba Cloud sells "
-            f"now; nearest sold cards: {stand_ins}.",
-            f"阿里云在售的实例里没有 **{gpu.gpu_model}**（{gpu.architecture}）；最接近的在售型号："
-            f"{stand_ins}。",
-        )
     lines = [_usable_line(w, gpu, report.usable_gib, report.usable_measured), _rates_line(w, gpu)]
     lines += _support_lines(w, report)
     if gpu.nvlink_gbs:
@@ -269,10 +251,30 @@ def gpu_sections(w: Words, report: GpuReport) -> list[str]:
             )
         )
     return [
-        head,
+        _gpu_head(w, report, list(current)),
         bullets(line for line in lines if line),
         *([_types_table(w, tuple(shown))] if shown else []),
     ]
+
+
+def _gpu_head(w: Words, report: GpuReport, families: list[str]) -> str:
+    """Which families on sale carry a GPU, or what stands in for it."""
+    gpu = report.gpu
+    if families:
+        return w(
+            f"**{gpu.gpu_model}** ({value_word(w, gpu.architecture)}) is in {w.listed(families)}; "
+            f"{from_price(w, report.from_price)}.",
+            f"**{gpu.gpu_model}**（{value_word(w, gpu.architecture)}）对应 {w.listed(families)}；"
+            f"{from_price(w, report.from_price)}。",
+        )
+    pairs = zip(report.stand_ins, report.stand_in_families, strict=True)
+    near = [w(f"{name} ({family})", f"{name}（{family}）") for name, family in pairs]
+    stand_ins = w.listed(near) or w("none near", "无相近型号")
+    return w(
+        f"**{gpu.gpu_model}** ({gpu.architecture}) is in no instance family that Alibaba Cloud sells "
+        f"now; nearest sold cards: {stand_ins}.",
+        f"阿里云在售的实例里没有 **{gpu.gpu_model}**（{gpu.architecture}）；最接近的在售型号：{stand_ins}。",
+    )
 
 
 def _rates_line(w: Words, gpu: Gpu) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from knowledge.guides import Guide, GuideSource, load_guides
 from retrieval.chunk import chunk_guide, pack, sections
 from retrieval.texts import focus, gist, highlight
-from retrieval.words import Tokenizer, language_of, stem
+from retrieval.words import Tokenizer, stem, text_language
 
 
 def _guide(body: str, language: str = "en") -> Guide:
@@ -93,8 +93,8 @@ def test_stemming_joins_forms_and_leaves_names() -> None:
 
 
 def test_the_language_of_a_question_is_its_own() -> None:
-    assert language_of("nvidia-smi 报错 couldn't communicate 怎么办") == "zh"
-    assert language_of("Why does nvidia-smi fail?") == "en"
+    assert text_language("nvidia-smi 报错 couldn't communicate 怎么办") == "zh"
+    assert text_language("Why does nvidia-smi fail?") == "en"
 
 
 @given(st.text(max_size=300))

@@ -6,10 +6,11 @@ from knowledge.catalog import Catalog
 from knowledge.errors import InputError
 from tools.contracts.base import SourceRef
 from tools.contracts.throughput import Bound, Capacity, ThroughputReport, ThroughputRequest
-from tools.throughput.core import Load, prompt_rate, serve_steps
+from tools.throughput.core import Load, Speed, prompt_rate, serve_steps
 from tools.throughput.planning import best_concurrency, users_served
 from tools.throughput.ranges import evidence_of, spreads_of
 from tools.throughput.resolve import Resolved, resolve
+from tools.throughput.steps import Stepper
 
 DEFAULT_THINK_TIME_S = 30.0  # a person who reads an answer and writes the next question
 FEW_SEQUENCES = 8  # with less KV room than this, throughput is sensitive to every assumption
@@ -28,25 +29,8 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
     replica = settled.replica
     allowed = settled.held
     concurrency = _concurrency(request, settled, allowed)
-    speed = serve_steps(
-        replica, Load(inputs, outputs, concurrency, settled.arrival, max(1, settled.running_limit))
-    )
-    alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
-    prefill_rate = prompt_rate(replica, inputs, concurrency)
-    spreads = spreads_of(replica, concurrency)
-    figures = {
-        "output_tokens_per_s": (speed.requests_per_s * outputs, spreads.rate),
-        "total_tokens_per_s": (speed.requests_per_s * (inputs + outputs), spreads.rate),
-        "requests_per_s": (speed.requests_per_s, spreads.rate),
-        "ttft_ms": (speed.ttft_ms, spreads.first_token),
-        "tpot_ms": (speed.tpot_ms, spreads.step),
-        "single_stream_tokens_per_s": (1e3 / alone.tpot_ms, spreads.single),
-        "prefill_tokens_per_s": (prefill_rate, spreads.prefill),
-    }
-    values: dict[str, float] = {}
-    for name, (value, spread) in figures.items():
-        values[name] = value
-        values[f"{name}_low"], values[f"{name}_high"] = spread.of(value)
+    load = Load(inputs, outputs, concurrency, settled.arrival, max(1, settled.running_limit))
+    speed = serve_steps(replica, load)
     plan = replica.plan
     capacity = _capacity(request, settled, allowed)
     return ThroughputReport(
@@ -63,7 +47,7 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         output_tokens=outputs,
         concurrency=concurrency,
         max_concurrency=allowed,
-        **values,
+        **_figures(replica, load, speed),
         capacity=capacity,
         prefill_bound=_bound(speed.prefill.bound),
         decode_bound=_bound(speed.decode.bound),
@@ -73,6 +57,27 @@ def estimate_throughput(request: ThroughputRequest, catalog: Catalog) -> Through
         warnings=tuple(settled.notes.warnings),
         sources=tuple(SourceRef(title=title, as_of=as_of) for title, as_of in settled.source_titles),
     )
+
+
+def _figures(replica: Stepper, load: Load, speed: Speed) -> dict[str, float]:
+    """Every rate and latency of a report by its field, with the ends of its range."""
+    inputs, outputs, concurrency = load.input_tokens, load.output_tokens, int(load.concurrency)
+    alone = serve_steps(replica, Load(inputs, max(outputs, 2), 1))
+    spreads = spreads_of(replica, concurrency)
+    figures = {
+        "output_tokens_per_s": (speed.requests_per_s * outputs, spreads.rate),
+        "total_tokens_per_s": (speed.requests_per_s * (inputs + outputs), spreads.rate),
+        "requests_per_s": (speed.requests_per_s, spreads.rate),
+        "ttft_ms": (speed.ttft_ms, spreads.first_token),
+        "tpot_ms": (speed.tpot_ms, spreads.step),
+        "single_stream_tokens_per_s": (1e3 / alone.tpot_ms, spreads.single),
+        "prefill_tokens_per_s": (prompt_rate(replica, inputs, concurrency), spreads.prefill),
+    }
+    values: dict[str, float] = {}
+    for name, (value, spread) in figures.items():
+        values[name] = value
+        values[f"{name}_low"], values[f"{name}_high"] = spread.of(value)
+    return values
 
 
 def _concurrency(request: ThroughputRequest, settled: Resolved, allowed: int) -> int:
