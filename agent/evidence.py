@@ -263,6 +263,8 @@ class Evidence:
         for ending, kind, factor in _FIELDS:
             if bare.endswith(ending):
                 self._figures.setdefault(kind, set()).add(number * factor)
+                if ending == "_ms":  # "6.1 s (2.7-13)": a range in brackets bears no unit
+                    self._figures["number"].add(number * factor)
 
     def _add_text(self, text: str) -> None:
         self._words.update(words_of(text))

@@ -13,11 +13,13 @@ CAPS = {
 # Start and width (of the logarithm) of shared coefficients.
 SHARED = {
     "expert_bandwidth": (0.95, 0.10), "expert_compute": (0.80, 0.30), "expert_half_width": (600.0, 0.40),
-    "packed_layer_us": (10.0, 0.60), "expert_us": (0.15, 0.60), "expert_layer_us": (40.0, 0.40),
+    "packed_layer_us": (10.0, 2.00), "expert_us": (0.15, 0.60), "expert_layer_us": (40.0, 0.40),
     "latent_layer_us": (35.0, 0.40),
-    "kv_bandwidth": (0.85, 0.10), "prefill_attention": (0.60, 0.20), "decode_attention": (0.30, 0.30),
+    "kv_bandwidth": (0.85, 0.10), "older_cache": (0.90, 0.30), "prefill_attention": (0.60, 0.20),
+    "decode_attention": (0.30, 0.30),
     "activation_bytes": (70.0, 0.40), "host_token_us": (5.0, 0.30), "nvlink_us": (6.0, 0.30),
     "nvlink_share": (0.75, 0.15), "pcie_us": (10.0, 0.30), "pcie_share": (0.40, 0.30),
+    "pcie_crowd": (0.50, 1.00),
 }  # fmt: skip
 UNPACK = {"gguf": (9.0, 0.30), "w4a16": (10.0, 0.30), "w8a16": (5.0, 0.30), "bnb": (25.0, 0.40)}
 # Widths of engine and kernel coefficients; an engine's fields that `ENGINES` does not name stay as they are.

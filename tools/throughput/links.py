@@ -25,6 +25,7 @@ class Link:
     kind: str  # nvlink, pcie-p2p, pcie (through host memory), network
     gbs: float
     latency_us: float
+    crowd: float = 0.0  # payloads take (GPUs / 2) to this power longer
     inside: Link | None = None  # of a network: the link of the GPUs of one machine
 
 
@@ -48,8 +49,8 @@ def link_between(
     if gpu.nvlink_gbs and gpus <= gpu.nvlink_gpus and not interconnect.startswith("pcie"):
         return Link("nvlink", gpu.nvlink_gbs * fit.nvlink_share, fit.nvlink_us)
     if interconnect == "pcie-p2p":
-        return Link("pcie-p2p", gpu.pcie_gbs * PEER_SHARE, fit.pcie_us)
-    return Link("pcie", gpu.pcie_gbs * fit.pcie_share, fit.pcie_us)
+        return Link("pcie-p2p", gpu.pcie_gbs * PEER_SHARE, fit.pcie_us, fit.pcie_crowd)
+    return Link("pcie", gpu.pcie_gbs * fit.pcie_share, fit.pcie_us, fit.pcie_crowd)
 
 
 def network_link(network_gbps: float = 0.0) -> Link:
@@ -92,8 +93,10 @@ def all_to_all_ms(link: Link, gpus: int, payload_bytes: float, copies: int) -> f
 
 
 def _passing(link: Link, members: int, payload_bytes: float) -> float:
-    """Milliseconds in which (n - 1) / n of a payload passes the link."""
-    return (members - 1) / members * payload_bytes / (link.gbs * 1e6)
+    """Milliseconds in which (n - 1) / n of a payload passes the link. Two cards copy straight to each other;
+    more share the host's bridges."""
+    crowded: float = max(1.0, members / 2) ** link.crowd
+    return crowded * (members - 1) / members * payload_bytes / (link.gbs * 1e6)
 
 
 def hand_over_ms(link: Link, payload_bytes: float) -> float:

@@ -33,6 +33,7 @@ FALLBACK_BITS = 1.0  # Q4_K becomes Q5_0, Q6_K becomes Q8_0
 NEWER_HOSTS_FROM = 8.9  # capability of cards whose machines launch faster
 GRAPHS_FROM = 8.0  # capability from which llama.cpp captures graphs, which a layer split prevents
 STAGED_FROM = 8.0  # capability from which 4- and 8-bit kernels stage their weights
+HOPPER, CONSUMER_BLACKWELL = 9.0, 12.0  # capabilities
 HOPPER_OPERATIONS = 989.0 / 3350.0  # dense 16-bit TFLOPS over GB/s of H100
 # No kernel reads faster than this share of the data-sheet bandwidth, nor computes above this share of the
 # peak; the highest local copy rate measured (nvbandwidth, read plus write) is 0.92.
@@ -183,7 +184,9 @@ class Stepper:
         attention += group * context * self.decode_pair_ms
         overhead = self.overhead_ms + group * self.sequence_ms + tokens * self.activation_token_ms
         if prompt_tokens:
-            overhead += self.prompt_overhead_ms
+            # Small steps replay captured graphs, large ones are launched kernel by kernel.
+            captured = self.engine.captured_tokens
+            overhead += self.prompt_overhead_ms * tokens / (tokens + captured)
         communication = self.communication_ms + tokens * self.communication_token_ms
         total = overhead + communication + linear + max(kv, attention)
         host = self.host_ms
@@ -283,7 +286,7 @@ def stepper(
         dense_token_ms=2.0 * model.dense_params / plan.tensor / rate,
         head_sequence_ms=2.0 * model.head_params / plan.tensor / rate,
         expert_token_ms=2.0 * experts / (rate * expert_share) if experts else 0.0,
-        kv_byte_ms=_cache_passes(model, engine) * per_byte / min(CEILING, fit.kv_bandwidth * engine.kv_share),
+        kv_byte_ms=_cache_passes(model, engine) * per_byte / _cache_share(gpu, engine, fit),
         prefill_pair_ms=model.attention_flops / prefill_rate,
         window_pair_ms=model.window_flops / prefill_rate,
         decode_pair_ms=model.decode_attention_flops / decode_rate,
@@ -330,6 +333,13 @@ def _dense_bits(model: ModelShape, scheme: Scheme) -> float:
     falls_back = scheme.dequant == "gguf" and model.hidden % 256 and scheme.body_bits < 8
     wider = FALLBACK_BITS if falls_back else 0.0
     return model.dense_params * (scheme.body_bits + wider) + model.head_params * (scheme.head_bits + wider)
+
+
+def _cache_share(gpu: GpuShape, engine: Engine, fit: Coefficients) -> float:
+    """Share of the memory bandwidth that reads of the cache reach. Attention kernels for Hopper and B200 copy
+    beside the arithmetic (FlashAttention-3 and its kin); other cards run those of Ampere."""
+    recent = engine.portable or HOPPER <= gpu.capability < CONSUMER_BLACKWELL
+    return min(CEILING, fit.kv_bandwidth * engine.kv_share * (1.0 if recent else fit.older_cache))
 
 
 def _cache_passes(model: ModelShape, engine: Engine) -> float:

@@ -86,3 +86,10 @@ def test_four_bit_decoding_on_a100_is_not_half_of_what_is_measured() -> None:
                 input_tokens=1, output_tokens=2048, engine="vllm",
             )  # fmt: skip
             assert report.single_stream_tokens_per_s == pytest.approx(measured, rel=0.25)
+
+
+def test_four_cards_on_pcie_do_not_pass_a_payload_as_if_each_had_the_host_alone() -> None:
+    """Of four L4 the prompts once seemed to reduce at the rate of two."""
+    payload = 64 * MIB
+    pair, four = (all_reduce_ms(link_between(L20, gpus), gpus, payload) for gpus in (2, 4))
+    assert four > 1.1 * (3 / 4) / (1 / 2) * pair

@@ -200,3 +200,27 @@ def test_copying_the_cache_costs_more_than_reading_it() -> None:
         kept[engine] = short.tpot_ms / long.tpot_ms
     assert kept["transformers"] < 0.5
     assert kept["vllm"] > 0.7
+
+
+def test_a_chunk_that_replays_captured_graphs_is_not_charged_like_a_long_prompt() -> None:
+    gpu, model = gpu_shape_of(CATALOG.gpu("H100")), shape_of(CATALOG.model("Qwen2.5-0.5B"))
+    vllm = COEFFICIENTS.engines["vllm"]
+    short, long = (
+        stepper(model, gpu, scheme(gpu, "bf16"), engine, Plan(), link_between(gpu, 1))
+        .prefill(128, 64)
+        .overhead_ms
+        for engine in (vllm, replace(vllm, captured_tokens=0.0))
+    )
+    assert short < 0.7 * long
+
+
+def test_cards_before_hopper_read_long_caches_at_a_lower_share_of_their_bandwidth() -> None:
+    """64 long talks on an A100 once seemed as quick as the bandwidth alone allows."""
+    model, shares = shape_of(CATALOG.model("Llama-3.1-8B")), []
+    for name in ("A100-80GB", "H100"):
+        gpu = gpu_shape_of(CATALOG.gpu(name))
+        replica = stepper(
+            model, gpu, scheme(gpu, "bf16"), COEFFICIENTS.engines["vllm"], Plan(), link_between(gpu, 1)
+        )
+        shares.append(1.0 / (replica.kv_byte_ms * gpu.bandwidth_gbs * 1e6))
+    assert shares[0] < 0.9 * shares[1]
