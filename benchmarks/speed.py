@@ -47,10 +47,9 @@ _REMARKS = """Where the largest errors come from:
   to 559 µs; one time per layer cannot give both.
 - First tokens of DeepSeek-V3 under SGLang, prompts of 8,192 tokens, 16 in flight: 0.7 s on eight H200, 7.3 s
   on eight B200, which compute faster. Arrivals decide, and the table does not state them.
-- vLLM serving, Qwen2.5-0.5B and SmolLM2-135M: on the same H100 host a layer of a step without load takes about
-  60 µs of the one and 42 µs of the other, the larger by more than its weights explain; on L40S both take 30.
-  Each left out is judged by the other. Sampling settings that differ by model would explain it; no row
-  states them."""
+- vLLM serving, Qwen2.5-0.5B and SmolLM2-135M: on the same H100 host a layer of a step without load takes
+  about 60 µs of the one and 42 µs of the other beside its weights, on L40S both take 30. Each left out is
+  judged by the other. Sampling settings may differ between models; no row states them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,9 +42,8 @@ from tools.throughput.resolve import Resolved, resolve
 from tools.throughput.steps import Stepper, stepper
 
 HUBER = 0.3  # relative error from which a row pulls with constant force
-# Weight of the priors against one row. Of the engines with models left out: the value from which their errors
-# no longer fall (`python -m benchmarks speed --left-out`; 0.03, 0.3, 1, 3, 6, 10 tried). llama.cpp has cards
-# of its own, most of them measured, with few models.
+# Weight of the priors against one row: beyond it the errors in the fit grow more than those of models left
+# out fall (0.03 to 10 tried). llama.cpp keeps a weak one: few models, and cards measured themselves.
 RIDGE, PORTABLE_RIDGE = 3.0, 0.03
 LOG_STEP = 3e-3
 FEWEST_ROWS = 6  # of a card for coefficients of its own
