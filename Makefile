@@ -59,8 +59,8 @@ evals: install-dev index ## the evaluation set with the built-in model; exit cod
 check: lint types imports test evals ## all that CI runs
 
 bench: install-dev ## accuracy against published measurements
-	$(BIN)/python -m benchmarks memory
-	$(BIN)/python -m benchmarks speed
+	$(BIN)/python -m benchmarks memory --write
+	$(BIN)/python -m benchmarks speed --write
 	$(BIN)/python -m benchmarks latency
 
 soak: install-dev install-small-model ## the long tests (half an hour on an idle machine); figures to docs/soak.md
