@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 
 from agent.guides import GuidesFound
 from agent.planner.money import prices_traffic
 from agent.planner.plan import ASKED_WITH_SIZES, further_intents
-from agent.planner.requests import mentioned
 from agent.reading.asks import asks
 from agent.reading.types import Intent
 from agent.steps import Case
 from agent.writing import facts, names
 from agent.writing.capacity import capacity_section, compute_budget_section, latency_section
+from agent.writing.claims import discount_lines, own_card_lines, whole_memory_lines
 from agent.writing.comparison import comparison_sections, price_ratio_line
 from agent.writing.cost import cost_sections, money_sections, quote_lines, times_line
 from agent.writing.cost_details import stock_sections
@@ -74,7 +73,6 @@ _NOTED_TOPICS = frozenset(
     }
 )  # fmt: skip
 _KV_CACHE = re.compile(r"kv[ -]?(?:cache|memory|缓存)", re.IGNORECASE)
-_TENTHS = re.compile(r"([1-9](?:\.\d)?) ?折")
 _ASKS_HOW = re.compile(
     r"怎么|如何|坑|注意|可以吗|行吗|how (?:do|can|should|to)|should|fine|risk|what (?:do|should)",
     re.IGNORECASE,
@@ -299,61 +297,14 @@ def _claim(w: Words, case: Case) -> list[str]:
     sized = memory_sections(w, case.done, brief=True) if case.done.first(MemoryReport, "main") else []
     wrong = [*own_card_lines(w, case), *discount_lines(w, case)]
     noted = [] if sized else noted
-    return [*wrong, *_whole_memory(w, case), *sized, *instead_sections(w, case.done), *told, *costs, *noted]
-
-
-def discount_lines(w: Words, case: Case) -> list[str]:
-    """The list price of the card named, times the tenths that a discount in 折 leaves to pay."""
-    said = _TENTHS.search(case.reading.question)
-    report = case.done.first(GpuReport)
-    if (
-        "discount_word" not in case.reading.claims
-        or said is None
-        or report is None
-        or report.from_price is None
-    ):
-        return []
-    share, price = Decimal(said[1]) / 10, report.from_price
-    paid = w.price(price.amount * share, price.unit, price.currency)
     return [
-        f"{w.price(price.amount, price.unit, price.currency)} × {share} = {paid} ({report.gpu.gpu_model})"
-    ]
-
-
-def own_card_lines(w: Words, case: Case) -> list[str]:
-    """Families that were said to carry another card than their own."""
-    if "wrong_family_gpu" not in case.reading.claims:
-        return []
-    lines = []
-    for report in case.done.all(FamilyReport):
-        said = [item.name for item in mentioned(case.reading, "gpu") if item.name not in report.gpu_models]
-        if said and report.gpu_models:
-            own = w.listed(report.gpu_models)
-            lines.append(
-                w(
-                    f"**No: {report.family} carries the {own}, not the {said[0]}.**",
-                    f"**不是：{report.family} 用的是 {own}，不是 {said[0]}。**",
-                )
-            )
-    return lines
-
-
-def _whole_memory(w: Words, case: Case) -> list[str]:
-    """The weights of a model against the nominal memory of all cards of a claim together."""
-    report = case.done.first(MemoryReport, "main")
-    if report is None or not report.gpu or report.gpu.endswith(" class") or report.gpu_count < 2:
-        return []
-    size = case.catalog.gpu(report.gpu).memory_gib
-    if not size:
-        return []
-    weights, cards = w.gib(report.weights_gib), f"{report.gpu_count} × {size:g} GiB"
-    total = report.gpu_count * size
-    return [
-        w(
-            f"Weights {weights} of {cards} = {total:g} GiB in all; the KV cache, activations and runtime of "
-            "every card have to fit beside them.",
-            f"权重 {weights}，{cards} = 共 {total:g} GiB；KV cache、激活和每张卡的运行开销还要放得下。",
-        )
+        *wrong,
+        *whole_memory_lines(w, case),
+        *sized,
+        *instead_sections(w, case.done),
+        *told,
+        *costs,
+        *noted,
     ]
 
 
