@@ -19,6 +19,8 @@ _INT8_COMPUTED = 7.5  # and AWQ
 _GPTQ = 7.0
 FEWEST_SEQUENCES = 16  # no server of ours is started for fewer sequences at once
 
+HIGHEST_UTILIZATION = 0.95  # of the card: what people start an engine with when its default is short
+
 
 def compute(resolved: Resolved) -> MemoryPlan:
     """The plan of a resolved request."""
@@ -68,8 +70,9 @@ def _changes(
     capability = (resolved.card.capability if resolved.card else None) or _UNKNOWN_CARD
     if resolved.kv.bits > 8 and capability >= _FP8_STORED:
         yield "kv_fp8", "kv_precision", "fp8", replace(resolved, kv=kv_format(catalog.kv_precision("fp8")))
-    if resolved.engine.preallocates and base.utilization < 0.95:
-        yield "higher_utilization", "gpu_memory_utilization", 0.95, _with(resolved, utilization=0.95)
+    if resolved.engine.preallocates and base.utilization < HIGHEST_UTILIZATION:
+        share = HIGHEST_UTILIZATION
+        yield "higher_utilization", "gpu_memory_utilization", share, _with(resolved, utilization=share)
     seqs = max(FEWEST_SEQUENCES, load.concurrency)
     if resolved.engine.preallocates and base.sequences > seqs:
         yield "lower_max_num_seqs", "max_num_seqs", seqs, _with(resolved, max_num_seqs=seqs)

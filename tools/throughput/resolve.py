@@ -11,6 +11,7 @@ from knowledge.names import normal
 from knowledge.rows import Gpu, Instance, Model, Precision
 from tools.contracts.throughput import ThroughputRequest
 from tools.memory.formats import native_format
+from tools.memory.limits import HIGHEST_UTILIZATION
 from tools.memory.request import resolve_model
 from tools.notes import Notes
 from tools.throughput.coefficients import Engine
@@ -77,6 +78,7 @@ def resolve(request: ThroughputRequest, catalog: Catalog) -> Resolved:
     inputs = _tokens("input_tokens", request.input_tokens, DEFAULT_INPUT_TOKENS, notes)
     outputs = _tokens("output_tokens", request.output_tokens, DEFAULT_OUTPUT_TOKENS, notes)
     room = MemoryRoom(row, gpu_row, plan, precision, kv_precision, engine.name, request.engine_version)
+    room = _raised_until_it_fits(room, inputs + outputs, outputs, notes)
     room = _joined_until_it_fits(request, room, inputs + outputs, outputs, notes)
     plan, held = room.plan, room.sequences(inputs + outputs, outputs)
     if isinstance(request.concurrency, int) and held < request.concurrency:
@@ -224,6 +226,18 @@ def resolve_kv(
     default = "fp8" if scaled and gpu.fp8_tflops else "bf16" if gpu.bf16_tflops else "fp16"
     notes.assume("kv_precision", default, "default")
     return catalog.kv_precision(default)
+
+
+def _raised_until_it_fits(room: MemoryRoom, tokens: int, outputs: int, notes: Notes) -> MemoryRoom:
+    """Where the engine's default share of the card holds no sequence: the highest share that people start it
+    with, if that one does (DeepSeek-R1 in FP8 on 8 H20)."""
+    if room.sequences(tokens, outputs):
+        return room
+    raised = replace(room, utilization=HIGHEST_UTILIZATION)
+    if not raised.sequences(tokens, outputs):
+        return room
+    notes.assume("gpu_memory_utilization", HIGHEST_UTILIZATION, "raised_to_hold")
+    return raised
 
 
 def _joined_until_it_fits(

@@ -24,6 +24,7 @@ class MemoryRoom:
     kv: Precision
     engine: str
     version: str
+    utilization: float | None = None  # None: the engine's default share of the card
 
     def sequences(self, tokens: int, outputs: int) -> int:
         """Sequences of `tokens`, of which `outputs` are generated, that all replicas hold at once; 0 where
@@ -34,7 +35,7 @@ class MemoryRoom:
             format_of(self.weights, self.model),
             resolve_engine(self.engine, self.version)[0],
             Layout(plan.tensor, plan.pipeline, plan.expert),
-            Load(context_tokens=max(1, tokens), output_tokens=outputs),
+            Load(context_tokens=max(1, tokens), output_tokens=outputs, utilization=self.utilization),
             kv_format(self.kv),
             card_of(self.gpu),
         )

@@ -45,3 +45,12 @@ def test_people_who_pause_longer_are_more_people() -> None:
 def test_without_targets_there_is_no_capacity_to_read() -> None:
     request = ThroughputRequest(model="Qwen2.5-7B", gpu="A10")
     assert estimate_throughput(request, shipped_catalog()).capacity is None
+
+
+def test_a_model_that_the_default_share_just_does_not_hold_is_started_with_a_higher_one() -> None:
+    request = ThroughputRequest.model_validate(
+        {"model": "DeepSeek-R1", "gpu": "H20", "gpu_count": 8, "engine": "sglang", "concurrency": 64}
+    )
+    report = estimate_throughput(request, shipped_catalog())
+    assert report.max_concurrency is not None and report.max_concurrency >= 50
+    assert any(item.field == "gpu_memory_utilization" for item in report.assumptions)
