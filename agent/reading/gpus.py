@@ -131,11 +131,14 @@ def find_gpus(words: Words, catalog: Catalog) -> list[GpuFound]:
             or _REFUSED_AFTER.match(text, span.end)
         )
         said = words.said(match.start(), span.end)
-        found.append(
-            GpuFound(
-                match.start(), Mention(kind="gpu", text=said, name=name, negated=refused, count=count), count
+        if name:
+            mention = Mention(kind="gpu", text=said, name=name, negated=refused, count=count)
+        else:  # a name that stands for no certain card
+            near = tuple(row.gpu_model for row in catalog.gpus if row.gpu_model.lower().startswith(match[1]))
+            mention = Mention(
+                kind="unknown_gpu", text=said, name=said, negated=refused, count=count, near=near
             )
-        )
+        found.append(GpuFound(match.start(), mention, count))
         words.take(span.start, span.end)
         last_end = span.end
     return sorted([*found, *_strangers(words, catalog)], key=lambda item: item.start)

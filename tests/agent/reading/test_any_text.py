@@ -114,3 +114,12 @@ def test_a_long_question_in_prose_is_no_log(reader: Any) -> None:
     reading = reader("We run a small law firm. " * 60 + "Which GPU for a 13B model and 5 users?")
     assert reading.pasted == ""
     assert reading.request.params_b == 13
+
+
+def test_every_name_of_a_card_can_be_asked_about() -> None:
+    catalog = shipped_catalog()
+    names = {alias.alias for alias in catalog.gpu_aliases} | {row.gpu_model for row in catalog.gpus}
+    names |= {row.gpu_model.split("-")[0] for row in catalog.gpus}
+    for name in sorted(names):
+        reading = read([f"Is {name} the same as A10?"], catalog)
+        assert all(mention.name for mention in reading.mentions if mention.kind == "gpu"), name
