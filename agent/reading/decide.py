@@ -40,6 +40,7 @@ _ASKS_PRICE = re.compile(r"多少钱|什么价|价格是|how much|what does .{1,
 # Work that is measured by what gets through in a time, and the words that give such a load.
 _RATED = frozenset({"asr", "tts", "vision", "embedding", "reranker", "diffusion", "video"})
 _LOADS = ("items_per_day", "items_per_second", "requests_per_second")
+_WAYS_TO_PAY = frozenset({"economical_mode", "spot", "subscription", "reserved", "savings_plan", "refund"})
 _SUBJECTS = frozenset({"storage", "network", "spot", "subscription", "vgpu", "oom", "reserved"})
 # Names as they stand in logs, flags and code.
 _TECHNICAL = re.compile(
@@ -162,7 +163,10 @@ def _by_names(turn: Turn) -> Intent:
     if kinds & {"instance", "family", "gpu"} and turn.amounts and "hours" in turn.found:
         return "cost"  # cards for a span and a sum: whether it is enough
     if kinds & {"instance", "family", "gpu"}:
-        return "lookup"
+        # Of a way to pay, or of shares of a card, the rules are wanted more than the type's figures.
+        whole = all(mention.name.startswith(("gn", "ebm")) for mention in turn.mentions)
+        shares = "vgpu" in seen.topics and whole and "instance" not in kinds
+        return "buying" if seen.topics & _WAYS_TO_PAY else "howto" if shares else "lookup"
     if "region" in kinds:
         return "region"
     if turn.pasted.kind or seen.quoted_error:

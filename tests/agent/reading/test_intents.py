@@ -63,3 +63,17 @@ def test_a_fragment_of_a_log_is_looked_up_in_the_guides(reader: Any, text: str) 
 def test_a_pure_sizing_question_searches_no_guide(reader: Any) -> None:
     assert reader("部署 Qwen2.5-7B 用什么卡").search_query == ""
     assert reader("how much VRAM for a 13B?").search_query == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "intent"),
+    [
+        ("What happens to my data if I stop a gn7e instance in economical mode?", "buying"),
+        ("gn7i vGPU 切片能跑大模型吗", "howto"),
+        ("vgn7i-vws-m8.2xlarge", "lookup"),
+    ],
+)
+def test_the_rules_of_paying_and_sharing_are_wanted_more_than_the_figures_of_a_type(
+    reader: Any, text: str, intent: str
+) -> None:
+    assert reader(text).intent == intent
