@@ -21,6 +21,7 @@ from agent.planner.requests import (
 from agent.reading.asks import asks
 from agent.steps import Call, Case
 
+_MOST_IN_ONE = 16  # GPUs of a machine
 _NAMED = 4  # look-ups of one question
 _COMPARED = 4
 _PRICED = 5  # cards, other memory sizes of them included
@@ -46,10 +47,8 @@ def lookup(case: Case) -> list[Call]:
     if reading.request.gpu_count and len(gpus) == 1:
         card = (reading.request.gpu_wanted or (gpus[0].name,))[0]  # one that nobody rents has a stand-in
         wanted = {"gpu": card, "gpu_count": reading.request.gpu_count, "order": "memory"}
-        return [
-            Call("find_instances", wanted, "main"),
-            Call("recommend_instance", sizing_args(reading.request), "rent"),
-        ]
+        find = [Call("find_instances", wanted, "main")] if reading.request.gpu_count <= _MOST_IN_ONE else []
+        return [*find, Call("recommend_instance", sizing_args(reading.request), "rent")]
     region = reading.request.regions[0] if reading.request.regions else ""
     calls = []
     for mention in mentioned(reading, "instance", "family", "gpu", "model", "precision")[:_NAMED]:

@@ -270,6 +270,9 @@ def _interconnect(w: Words, case: Case) -> list[str]:
 
 def _lookup(w: Words, case: Case) -> list[str]:
     found = case.done.first(FindReport, "main")
+    rent = case.done.first(Recommendation, "rent")
+    if found is None and rent is not None:  # more cards than one machine has
+        return recommendation_sections(w, rent, case.done)
     listed = names.find_sections(w, found) if found is not None else []
     chosen = case.done.first(Recommendation)
     priced = chosen is not None and chosen.options and chosen.options[0].hourly_cny is not None

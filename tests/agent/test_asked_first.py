@@ -150,3 +150,7 @@ def test_a_machine_for_development_is_found_by_its_memory(advisor: Advisor) -> N
     result = advisor.answer(["我只要 16G 显存的机器做开发，每天 4 小时，每月多少钱"])
     assert isinstance(result, Answer)
     assert "1,160 元" in result.text
+
+
+def test_more_cards_than_a_machine_has_are_several_machines_and_no_failure(advisor: Advisor) -> None:
+    assert first_line(advisor, "999 A100").startswith("**999 × ecs.gn7e-c16g1.4xlarge**")
