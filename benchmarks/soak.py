@@ -182,23 +182,37 @@ STAGES = (
     ),
     Stage(
         "properties",
-        f"{CASES:,} cases of each property of memory and speed",
+        f"{CASES:,} cases of the speed ceiling and of the growth of memory; others at usual size",
         lambda share: run_tests(*(("--hypothesis-profile=soak",) if share >= 1 else ()), *PROPERTIES),
     ),
 )
 
 
-def page(rows: list[tuple[Stage, Outcome, float]], began: datetime, busy: float, share: float = 1.0) -> str:
-    """The result file; a run at a share of the full size says so."""
+@dataclass(frozen=True)
+class Start:
+    """What a run began with. The tree may move on while it lasts, so the commit is taken here."""
+
+    at: datetime
+    busy: float  # load average
+    commit: str
+
+
+def start() -> Start:
     commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
     ).stdout.strip()
+    return Start(datetime.now(UTC), os.getloadavg()[0], commit or "unknown")
+
+
+def page(rows: list[tuple[Stage, Outcome, float]], begun: Start, share: float = 1.0) -> str:
+    """The result file; a run at a share of the full size says so."""
     lines = [
         "# Long tests",
         "",
-        f"`make soak` on {began:%Y-%m-%d %H:%M} UTC, commit {commit or 'unknown'}, {os.cpu_count()} cores "
+        f"`make soak` on {begun.at:%Y-%m-%d %H:%M} UTC, commit {begun.commit}, {os.cpu_count()} cores "
         f"({platform.machine()}, {_processor()}), Python {platform.python_version()}, load before it "
-        f"{busy:.1f}." + ("" if share >= 1 else f" **A trial at {share:.0%} of the sizes named below.**"),
+        f"{begun.busy:.1f}."
+        + ("" if share >= 1 else f" **A trial at {share:.0%} of the sizes named below.**"),
         "",
         "| stage | what | holds | figures | minutes |",
         "| --- | --- | --- | --- | ---: |",
@@ -230,24 +244,22 @@ def main(
     wanted = [stage for stage in STAGES if not only or stage.name in only]
     if not wanted:
         raise typer.BadParameter(", ".join(stage.name for stage in STAGES), param_hint="--only")
-    began, busy = datetime.now(UTC), os.getloadavg()[0]
+    begun = start()
     target = out or (OUT if share >= 1 and not only else None)
     rows: list[tuple[Stage, Outcome, float]] = []
     for stage in wanted:
-        begun = time.monotonic()
+        clock = time.monotonic()
         try:
             outcome = stage.run(share)
         except Exception as error:  # noqa: BLE001  # the other stages still tell something
             outcome = Outcome(False, f"{type(error).__name__}: {error}"[:300])
-        rows.append((stage, outcome, time.monotonic() - begun))
+        rows.append((stage, outcome, time.monotonic() - clock))
         print(
             f"{stage.name}\t{'holds' if outcome.holds else 'FAILS'}\t{rows[-1][2]:.0f} s\t{outcome.figures}",
             flush=True,
         )
         if target:
-            target.write_text(
-                page(rows, began, busy, share), encoding="utf-8"
-            )  # what is known survives an interruption
+            target.write_text(page(rows, begun, share), encoding="utf-8")  # survives an interruption
     raise typer.Exit(0 if all(outcome.holds for _, outcome, _ in rows) else 1)
 
 
